@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <linux/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+
+#include "bpf/loop_contract.h"
+#include "userspace/util/log.h"
+#include "userspace/util/result.h"
+
+namespace uvtap {
+
+enum class Command { serve, top, check, version };
+/// Whose figures are put together: in one row of `uvtap top`, in one series of /metrics.
+enum class Grouping { loop, process, container };
+
+/// Everything a person can set, checked. A flag that a command does not have keeps its default.
+struct Config {
+  Command command = Command::serve;
+
+  // what is observed, and how
+  uint64_t window_ns = 15'000'000'000;
+  uint64_t delay_resolution_ns = 20'000'000;
+  std::optional<front_door> forced_front_door;  ///< none: the best for each binary
+  uint32_t max_loops = 1024;
+  std::string proc_root = "/proc";  ///< absolute, without a slash at the end
+
+  // serve
+  std::string listen = "127.0.0.1:9464";  ///< an IPv4 or [IPv6] address, and a port (0: any)
+  bool per_process = false;
+
+  // top
+  Grouping top_row = Grouping::loop;
+  bool once = false;
+  bool json = false;
+
+  LogLevel log_level = LogLevel::info;
+  LogFormat log_format = LogFormat::text;
+};
+
+/// The help that was asked for: to be printed, then exit 0.
+struct HelpText {
+  std::string text;
+};
+
+/// Looks up one environment variable.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+/// That of this process.
+[[nodiscard]] std::optional<std::string> process_environment(const std::string& name);
+
+/// Reads the arguments (without the program's name) and, for what they leave out, the environment:
+/// --window is also UVTAP_WINDOW; an empty variable counts as unset. Whatever is not accepted is an
+/// Error whose one line names the flag or variable, the value, and what would be accepted.
+[[nodiscard]] std::variant<Config, HelpText, Error> parse_config(
+    std::span<const std::string> arguments, const Environment& environment);
+
+}  // namespace uvtap

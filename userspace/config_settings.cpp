@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "userspace/config_settings.h"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <initializer_list>
+#include <utility>
+
+#include "userspace/util/duration.h"
+
+namespace uvtap {
+
+namespace {
+
+constexpr uint64_t millisecond_ns = 1'000'000;
+constexpr uint64_t second_ns = 1'000 * millisecond_ns;
+constexpr uint64_t minute_ns = 60 * second_ns;
+
+template <typename Number>
+bool store_number(std::string_view text, Number lowest, Number highest, Number& target) {
+  Number value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || rest != end || value < lowest || value > highest) return false;
+  target = value;
+  return true;
+}
+
+bool store_duration(std::string_view text, uint64_t lowest_ns, uint64_t highest_ns,
+                    uint64_t& target_ns) {
+  const Result<uint64_t> value_ns = parse_duration_ns(text);
+  if (!value_ns || *value_ns < lowest_ns || *value_ns > highest_ns) return false;
+  target_ns = *value_ns;
+  return true;
+}
+
+template <typename Value>
+bool store_choice(std::string_view text,
+                  std::initializer_list<std::pair<std::string_view, Value>> choices,
+                  Value& target) {
+  for (const auto& [name, value] : choices) {
+    if (text != name) continue;
+    target = value;
+    return true;
+  }
+  return false;
+}
+
+bool store_switch(std::string_view text, bool& target) {
+  return store_choice<bool>(text, {{"true", true}, {"1", true}, {"false", false}, {"0", false}},
+                            target);
+}
+
+bool is_host(const std::string& host) {
+  in6_addr address{};
+  if (host.starts_with('[') && host.ends_with(']')) {
+    return inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &address) == 1;
+  }
+  return inet_pton(AF_INET, host.c_str(), &address) == 1;
+}
+
+bool store_listen(std::string_view text, std::string& target) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos || text.find('\0') != std::string_view::npos) return false;
+  uint16_t port = 0;
+  if (!is_host(std::string(text.substr(0, colon)))) return false;
+  if (!store_number<uint16_t>(text.substr(colon + 1), 0, 65535, port)) return false;
+  target = text;
+  return true;
+}
+
+bool store_root(std::string_view text, std::string& target) {
+  if (!text.starts_with('/') || text.find('\0') != std::string_view::npos) return false;
+  while (text.size() > 1 && text.ends_with('/')) text.remove_suffix(1);
+  target = text;
+  return true;
+}
+
+bool store_front_door(std::string_view text, std::optional<front_door>& target) {
+  return store_choice<std::optional<front_door>>(text,
+                                                 {{"auto", std::nullopt},
+                                                  {"io_poll", FRONT_DOOR_IO_POLL},
+                                                  {"epoll", FRONT_DOOR_EPOLL},
+                                                  {"tracepoint", FRONT_DOOR_TRACEPOINT},
+                                                  {"memory", FRONT_DOOR_MEMORY}},
+                                                 target);
+}
+
+bool store_top_row(std::string_view text, Grouping& target) {
+  return store_choice<Grouping>(text,
+                                {{"loop", Grouping::loop},
+                                 {"process", Grouping::process},
+                                 {"container", Grouping::container}},
+                                target);
+}
+
+bool store_log_level(std::string_view text, LogLevel& target) {
+  return store_choice<LogLevel>(text,
+                                {{"trace", LogLevel::trace},
+                                 {"debug", LogLevel::debug},
+                                 {"info", LogLevel::info},
+                                 {"warn", LogLevel::warn},
+                                 {"error", LogLevel::error}},
+                                target);
+}
+
+bool store_log_format(std::string_view text, LogFormat& target) {
+  return store_choice<LogFormat>(text, {{"text", LogFormat::text}, {"json", LogFormat::json}},
+                                 target);
+}
+
+constexpr std::array serve_only = {Command::serve};
+constexpr std::array top_only = {Command::top};
+constexpr std::array running = {Command::serve, Command::top};
+constexpr std::array observing = {Command::serve, Command::top, Command::check};
+
+// No setting may be called port or service-…: Kubernetes puts UVTAP_PORT and UVTAP_SERVICE_… into
+// every container beside a Service named uvtap.
+constexpr std::array all_settings = {
+    Setting{
+        "listen", "ADDRESS", "Where /metrics is served.",
+        "an IPv4 or [IPv6] address and a port, such as 0.0.0.0:9464", "127.0.0.1:9464", serve_only,
+        [](std::string_view text, Config& config) { return store_listen(text, config.listen); }},
+    Setting{"window", "DURATION", "The span that gauges speak of, advanced every second.",
+            "1s to 10m", "15s", running,
+            [](std::string_view text, Config& config) {
+              return store_duration(text, second_ns, 10 * minute_ns, config.window_ns);
+            }},
+    Setting{"delay-resolution", "DURATION",
+            "The timer interval behind nodejs_eventloop_delay, as monitorEventLoopDelay has it.",
+            "1ms to 1s", "20ms", running,
+            [](std::string_view text, Config& config) {
+              return store_duration(text, millisecond_ns, second_ns, config.delay_resolution_ns);
+            }},
+    Setting{"front-door", "DOOR",
+            "How turns of a loop are observed; auto takes the best that works.",
+            "auto, io_poll, epoll, tracepoint or memory", "auto", observing,
+            [](std::string_view text, Config& config) {
+              return store_front_door(text, config.forced_front_door);
+            }},
+    Setting{"per-process", "", "One series per process, in Kubernetes too.", "true, false, 1 or 0",
+            "false", serve_only,
+            [](std::string_view text, Config& config) {
+              return store_switch(text, config.per_process);
+            }},
+    Setting{"max-loops", "COUNT", "How many loops can be observed at a time.", "16 to 65536",
+            "1024", running,
+            [](std::string_view text, Config& config) {
+              return store_number<uint32_t>(text, 16, 65536, config.max_loops);
+            }},
+    Setting{
+        "proc-root", "DIRECTORY", "Where the machine's /proc is mounted.", "an absolute path",
+        "/proc", observing,
+        [](std::string_view text, Config& config) { return store_root(text, config.proc_root); }},
+    Setting{
+        "by", "ROW", "What one row stands for.", "loop, process or container", "loop", top_only,
+        [](std::string_view text, Config& config) { return store_top_row(text, config.top_row); }},
+    Setting{"once", "", "Print one table and exit.", "true, false, 1 or 0", "false", top_only,
+            [](std::string_view text, Config& config) { return store_switch(text, config.once); }},
+    Setting{"json", "", "Print JSON for scripts, one object per line.", "true, false, 1 or 0",
+            "false", top_only,
+            [](std::string_view text, Config& config) { return store_switch(text, config.json); }},
+    Setting{"log-level", "LEVEL", "The least important lines that are logged.",
+            "trace, debug, info, warn or error", "info", running,
+            [](std::string_view text, Config& config) {
+              return store_log_level(text, config.log_level);
+            }},
+    Setting{"log-format", "FORMAT", "How log lines look on standard error.", "text or json", "text",
+            running,
+            [](std::string_view text, Config& config) {
+              return store_log_format(text, config.log_format);
+            }},
+};
+
+}  // namespace
+
+std::string Setting::flag() const { return fmt::format("--{}", name); }
+
+std::string Setting::variable() const {
+  std::string result = "UVTAP_";
+  for (const char letter : name) {
+    result += letter == '-' ? '_' : static_cast<char>(std::toupper(letter));
+  }
+  return result;
+}
+
+std::string Setting::help() const {
+  return fmt::format("{}\nAccepts {}.\nDefault {}; variable {}.", purpose, accepts, default_text,
+                     variable());
+}
+
+bool Setting::belongs_to(Command command) const {
+  return std::ranges::find(commands, command) != commands.end();
+}
+
+std::span<const Setting> settings() { return all_settings; }
+
+}  // namespace uvtap
