@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+//
+// The front doors: each finds the loop of the thread that hit it and hands over to on_turn().
+// Everything that can be computed without the kernel is in loop_turn.h.
+
+#include "bpf/kernel_types.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "bpf/loop_contract.h"
+#include "bpf/loop_turn.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Set by the daemon between open and load. */
+const volatile __u64 delay_resolution_ms = 20;
+
+#define LOOP_INTERNAL_FIELDS 40 /* uv_loop_t, libuv 1.39 to 1.52: userspace/symbols/libuv_layout.cpp */
+#define LOOP_BACKEND_FD 64
+#define METRICS_IDLE_TIME 1 /* bit of uv__loop_internal_fields_t.flags, at offset 0 */
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 8192);
+  __type(key, __u32); /* tgid */
+  __type(value, struct observed_process);
+} processes SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1024);
+  __type(key, __u32); /* thread id */
+  __type(value, __u32);
+} slot_of_thread SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, 1024);
+  __type(key, __u32);
+  __type(value, struct loop_slot);
+} slots SEC(".maps");
+
+/* Slots nobody uses, all zero: filled by the daemon. */
+struct {
+  __uint(type, BPF_MAP_TYPE_QUEUE);
+  __uint(max_entries, 1024);
+  __type(value, __u32);
+} free_slots SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, LOST_REASON_COUNT);
+  __type(key, __u32);
+  __type(value, __u64);
+} lost SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, IGNORED_COUNTERS);
+  __type(key, __u32);
+  __type(value, __u64);
+} ignored SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, 64 * 1024);
+} lifecycle_events SEC(".maps");
+
+static __always_inline void count_one(void *map, __u32 index) {
+  __u64 *counter = bpf_map_lookup_elem(map, &index);
+  if (counter) (*counter)++;
+}
+
+static __always_inline int lose(enum lost_reason reason) {
+  count_one(&lost, reason);
+  return 0;
+}
+
+static __always_inline int ignore(enum front_door door, enum ignored_reason reason) {
+  count_one(&ignored, IGNORED_COUNTER(door, reason));
+  return 0;
+}
+
+static __always_inline __s64 read_user(void *into, __u32 size, __u64 address) {
+  return bpf_probe_read_user(into, size, (const void *)address);
+}
+
+/* ---- a loop comes under observation ---- */
+
+static __always_inline void fill_look(struct turn_look *look, __u64 idle_counter_ns, int timeout) {
+  struct task_struct *task = bpf_get_current_task_btf();
+  look->idle_counter_ns = idle_counter_ns;
+  look->thread_cpu_ns = task->se.sum_exec_runtime;
+  look->thread_runqueue_ns = task->sched_info.run_delay;
+  look->poll_timeout_ms = timeout;
+}
+
+static __always_inline struct loop_slot *slot_of(__u32 tid, __u32 *index) {
+  __u32 *found = bpf_map_lookup_elem(&slot_of_thread, &tid);
+  if (!found) return 0;
+  *index = *found;
+  return bpf_map_lookup_elem(&slots, found);
+}
+
+/* The loop runs JavaScript: Node switches idle metrics on for just these. */
+static __always_inline bool runs_javascript(__u64 internal_fields) {
+  __u32 flags = 0;
+  return read_user(&flags, sizeof(flags), internal_fields) == 0 && (flags & METRICS_IDLE_TIME) &&
+         flags < 256;
+}
+
+/* Counting (again) from this look: a thread's first loop, or its next one. */
+static __always_inline void bind_loop(struct loop_slot *slot, __u64 loop, __u64 internal_fields,
+                                      const struct observed_process *process) {
+  slot->loop_address = loop;
+  slot->internal_fields_address = internal_fields;
+  slot->entry_time_offset = process->entry_time_offset;
+  slot->rereads_clock = process->rereads_clock;
+  slot->front_door = process->front_door;
+  slot->backend_fd = -1;
+  read_user(&slot->backend_fd, sizeof(slot->backend_fd), loop + LOOP_BACKEND_FD);
+}
+
+static __always_inline struct loop_slot *take_free_slot(__u64 pid_tgid, __u64 now_ns) {
+  __u32 index = 0, tid = (__u32)pid_tgid;
+  if (bpf_map_pop_elem(&free_slots, &index)) {
+    lose(LOST_LOOPS_FULL);
+    return 0;
+  }
+  struct loop_slot *slot = bpf_map_lookup_elem(&slots, &index);
+  if (!slot) {
+    lose(LOST_SLOT_MISSING);
+    return 0;
+  }
+  if (bpf_map_update_elem(&slot_of_thread, &tid, &index, BPF_NOEXIST)) {
+    bpf_map_push_elem(&free_slots, &index, 0);
+    lose(LOST_THREADS_FULL);
+    return 0;
+  }
+  slot->tid = tid;
+  slot->tgid = pid_tgid >> 32;
+  slot->observed_since_ns = now_ns;
+  return slot;
+}
+
+/* ---- one look ---- */
+
+struct hit {
+  __u64 loop;
+  __u64 now_ns;
+  __s32 timeout_ms;
+  enum front_door door; /* FRONT_DOOR_NONE: the birth of a loop, whichever door it will use */
+};
+
+static __always_inline bool read_idle_counter(__u64 internal_fields, __u32 entry_time_offset,
+                                              __u64 *idle_ns) {
+  return read_user(idle_ns, sizeof(*idle_ns), internal_fields + entry_time_offset + 8) == 0;
+}
+
+static __always_inline void begin_in_slot(struct loop_slot *slot, const struct turn_look *look) {
+  slot->sequence++;
+  barrier();
+  slot->hits++;
+  loop_begins(slot, look, delay_resolution_ms);
+  barrier();
+  slot->sequence++;
+}
+
+/* A thread whose loop is not known yet, or is another one than before. */
+static __noinline int on_unknown_loop(struct hit *hit) {
+  if (!hit) return 0;
+  __u64 pid_tgid = bpf_get_current_pid_tgid(), internal_fields = 0, idle_ns = 0;
+  __u32 tgid = pid_tgid >> 32, index = 0;
+  struct observed_process *process = bpf_map_lookup_elem(&processes, &tgid);
+  if (!process) return ignore(hit->door, IGNORED_UNOBSERVED_PROCESS);
+  if (hit->door != FRONT_DOOR_NONE && hit->door != process->front_door)
+    return ignore(hit->door, IGNORED_OTHER_DOOR);
+  if (read_user(&internal_fields, sizeof(internal_fields), hit->loop + LOOP_INTERNAL_FIELDS))
+    return lose(LOST_LOOP_UNREADABLE);
+  if (!runs_javascript(internal_fields)) return ignore(hit->door, IGNORED_NO_JS_LOOP);
+  if (!read_idle_counter(internal_fields, process->entry_time_offset, &idle_ns))
+    return lose(LOST_COUNTERS_UNREADABLE);
+
+  struct loop_slot *slot = slot_of((__u32)pid_tgid, &index);
+  if (!slot) slot = take_free_slot(pid_tgid, hit->now_ns);
+  if (!slot) return 0;
+  struct turn_look look = {.now_ns = hit->now_ns};
+  fill_look(&look, idle_ns, hit->timeout_ms);
+  bind_loop(slot, hit->loop, internal_fields, process);
+  begin_in_slot(slot, &look);
+  return 0;
+}
+
+static __always_inline int on_turn(struct hit *hit) {
+  __u32 index = 0;
+  __u64 internal_fields = 0, idle_ns = 0;
+  struct loop_slot *slot = slot_of((__u32)bpf_get_current_pid_tgid(), &index);
+  if (!slot || slot->loop_address != hit->loop) return on_unknown_loop(hit);
+  if (slot->ended_ns) return lose(LOST_THREAD_REUSED);
+  if (slot->front_door != hit->door) return ignore(hit->door, IGNORED_OTHER_DOOR);
+  if (read_user(&internal_fields, sizeof(internal_fields), hit->loop + LOOP_INTERNAL_FIELDS))
+    return lose(LOST_LOOP_UNREADABLE);
+  if (internal_fields != slot->internal_fields_address) return on_unknown_loop(hit);
+  if (!read_idle_counter(internal_fields, slot->entry_time_offset, &idle_ns))
+    return lose(LOST_COUNTERS_UNREADABLE);
+
+  struct turn_look look = {.now_ns = hit->now_ns};
+  fill_look(&look, idle_ns, hit->timeout_ms);
+  slot->sequence++;
+  barrier();
+  slot->hits++;
+  int result = loop_turns(slot, &look, delay_resolution_ms);
+  barrier();
+  slot->sequence++;
+  return result ? lose(LOST_CLOCK_BACKWARDS) : 0;
+}
+
+/* ---- the front doors ---- */
+
+/* uv__io_poll(uv_loop_t* loop, int timeout): once per turn. */
+SEC("uprobe")
+int on_io_poll(struct pt_regs *ctx) {
+  struct hit hit = {.loop = ctx->di,
+                    .now_ns = bpf_ktime_get_ns(),
+                    .timeout_ms = (__s32)ctx->si,
+                    .door = FRONT_DOOR_IO_POLL};
+  return on_turn(&hit);
+}
+
+/* uv_run(uv_loop_t* loop, uv_run_mode mode): the birth of a loop. A loop that is known already is
+ * entered again and again by some embedders; its turns tell enough. */
+SEC("uprobe")
+int on_uv_run(struct pt_regs *ctx) {
+  struct hit hit = {.loop = ctx->di, .now_ns = bpf_ktime_get_ns()};
+  __u32 index = 0;
+  struct loop_slot *slot = slot_of((__u32)bpf_get_current_pid_tgid(), &index);
+  if (slot && slot->loop_address == hit.loop) return 0;
+  return on_unknown_loop(&hit);
+}
+
+/* libuv keeps its loop pointer in a callee-saved register while it calls epoll_wait. It is the one
+ * that leads to the epoll descriptor of this call. */
+static __always_inline bool leads_to_fd(__u64 candidate, __s32 epoll_fd) {
+  __s32 fd = -1;
+  if (candidate < 0x10000 || candidate & 7) return false;
+  return read_user(&fd, sizeof(fd), candidate + LOOP_BACKEND_FD) == 0 && fd == epoll_fd;
+}
+
+struct callee_saved {
+  __u64 r12, r13, r14, r15, bx, bp;
+};
+
+/* A copy: the verifier wants the context read at fixed offsets. */
+#define CALLEE_SAVED(regs) \
+  { (regs)->r12, (regs)->r13, (regs)->r14, (regs)->r15, (regs)->bx, (regs)->bp }
+
+static __always_inline __u64 loop_in_registers(const struct callee_saved *saved, __s32 epoll_fd) {
+  if (leads_to_fd(saved->r13, epoll_fd)) return saved->r13;
+  if (leads_to_fd(saved->r14, epoll_fd)) return saved->r14;
+  if (leads_to_fd(saved->r15, epoll_fd)) return saved->r15;
+  if (leads_to_fd(saved->r12, epoll_fd)) return saved->r12;
+  if (leads_to_fd(saved->bx, epoll_fd)) return saved->bx;
+  if (leads_to_fd(saved->bp, epoll_fd)) return saved->bp;
+  return 0;
+}
+
+/* With idle metrics on, libuv first polls with timeout 0: that call begins the turn. A second call
+ * with the real timeout follows only if nothing was ready. */
+static __always_inline int on_epoll(struct hit *hit, const struct callee_saved *saved,
+                                    __s32 epoll_fd) {
+  __u32 index = 0;
+  struct loop_slot *slot = slot_of((__u32)bpf_get_current_pid_tgid(), &index);
+  if (slot && slot->backend_fd == epoll_fd) {
+    hit->loop = slot->loop_address;
+  } else {
+    __u32 tgid = bpf_get_current_pid_tgid() >> 32;
+    if (!slot && !bpf_map_lookup_elem(&processes, &tgid))
+      return ignore(hit->door, IGNORED_UNOBSERVED_PROCESS);
+    hit->loop = loop_in_registers(saved, epoll_fd);
+    if (!hit->loop) return ignore(hit->door, IGNORED_NO_JS_LOOP);
+  }
+  if (hit->timeout_ms == 0) return on_turn(hit);
+  if (!slot || slot->loop_address != hit->loop || slot->front_door != hit->door) return 0;
+  slot->hits++;
+  slot->poll_timeout_ms = hit->timeout_ms;
+  return 0;
+}
+
+/* epoll_wait(fd, events, maxevents, timeout) and epoll_pwait(the same, sigmask). */
+SEC("uprobe")
+int on_epoll_wait(struct pt_regs *ctx) {
+  struct hit hit = {.now_ns = bpf_ktime_get_ns(),
+                    .timeout_ms = (__s32)ctx->cx,
+                    .door = FRONT_DOOR_EPOLL};
+  struct callee_saved saved = CALLEE_SAVED(ctx);
+  return on_epoll(&hit, &saved, (__s32)ctx->di);
+}
+
+SEC("tracepoint")
+int on_sys_enter_epoll(struct syscall_enter_record *ctx) {
+  struct hit hit = {.now_ns = bpf_ktime_get_ns(),
+                    .timeout_ms = (__s32)ctx->arguments[3],
+                    .door = FRONT_DOOR_TRACEPOINT};
+  struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+  struct callee_saved saved = CALLEE_SAVED(regs);
+  return on_epoll(&hit, &saved, (__s32)ctx->arguments[0]);
+}
+
+/* ---- signals, lives and deaths ---- */
+
+static __always_inline bool is_stop_signal(int signal) {
+  return signal >= 19 && signal <= 22; /* SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU */
+}
+
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(on_signal_deliver, int signal) {
+  __u32 index = 0;
+  __u64 entry_time_ns = 0;
+  struct loop_slot *slot = slot_of((__u32)bpf_get_current_pid_tgid(), &index);
+  if (!slot || slot->ended_ns) return 0;
+  if (read_user(&entry_time_ns, sizeof(entry_time_ns),
+                slot->internal_fields_address + slot->entry_time_offset))
+    return lose(LOST_COUNTERS_UNREADABLE);
+  if (!entry_time_ns) return 0;
+  slot->sequence++;
+  barrier();
+  loop_is_interrupted(slot, bpf_ktime_get_ns(), entry_time_ns, is_stop_signal(signal));
+  barrier();
+  slot->sequence++;
+  return 0;
+}
+
+static __always_inline int tell(enum lifecycle_kind kind, __u32 tgid) {
+  struct lifecycle_event *event = bpf_ringbuf_reserve(&lifecycle_events, sizeof(*event), 0);
+  if (!event) return lose(LOST_EVENTS_FULL);
+  event->kind = kind;
+  event->tgid = tgid;
+  bpf_ringbuf_submit(event, 0);
+  return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *task) { return tell(LIFECYCLE_EXEC, task->tgid); }
+
+/* A child of an observed process may go on with its image; most exec at once. */
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child) {
+  __u32 tgid = parent->tgid;
+  if (child->pid != child->tgid || !bpf_map_lookup_elem(&processes, &tgid)) return 0;
+  return tell(LIFECYCLE_FORK, child->tgid);
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task) {
+  __u32 index = 0, tgid = task->tgid;
+  struct loop_slot *slot = slot_of(task->pid, &index);
+  if (slot) slot->ended_ns = bpf_ktime_get_ns();
+  if (task->signal->live.counter != 0 || !bpf_map_lookup_elem(&processes, &tgid)) return 0;
+  return tell(LIFECYCLE_EXIT, tgid);
+}
+
+/* ---- which files a process maps executable, by their inodes below any overlay ---- */
+
+volatile __u32 mapped_files_of = 0;
+
+#define VM_EXEC 0x4
+#define PAGE_SHIFT 12
+
+SEC("iter/task_vma")
+int list_mapped_files(struct bpf_iter__task_vma *ctx) {
+  struct task_struct *task = ctx->task;
+  struct vm_area_struct *vma = ctx->vma;
+  if (!task || !vma || task->pid != task->tgid) return 0;
+  if ((__u32)task->tgid != mapped_files_of) return 0;
+  struct file *file = vma->vm_file;
+  if (!file || !(vma->vm_flags & VM_EXEC)) return 0;
+  struct mapped_file record = {.inode = file->f_inode->i_ino,
+                               .device = file->f_inode->i_sb->s_dev,
+                               .tgid = task->tgid,
+                               .start = vma->vm_start,
+                               .end = vma->vm_end,
+                               .file_offset = vma->vm_pgoff << PAGE_SHIFT};
+  bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
+  return 0;
+}

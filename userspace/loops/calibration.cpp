@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "userspace/loops/calibration.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <functional>
+
+#include "userspace/symbols/elf_file.h"
+#include "userspace/symbols/libuv_layout.h"
+#include "userspace/util/unique_fd.h"
+
+// The two ways into a poll, as libuv has them: a function whose first instruction is `push`, and a
+// call of libc's epoll_wait with the loop pointer kept in a callee-saved register.
+extern "C" {
+int uvtap_calibration_io_poll(void* loop, int timeout);
+int uvtap_calibration_epoll(void* loop, int epoll_fd, epoll_event* events);
+}
+asm(R"(
+  .pushsection .text
+  .globl uvtap_calibration_io_poll
+  .type uvtap_calibration_io_poll, @function
+uvtap_calibration_io_poll:
+  push %rbp
+  pop %rbp
+  xor %eax, %eax
+  ret
+  .globl uvtap_calibration_epoll
+  .type uvtap_calibration_epoll, @function
+uvtap_calibration_epoll:
+  push %r13
+  mov %rdi, %r13
+  mov %esi, %edi
+  mov %rdx, %rsi
+  mov $1, %edx
+  xor %ecx, %ecx
+  call epoll_wait@PLT
+  pop %r13
+  ret
+  .popsection
+)");
+
+namespace uvtap {
+namespace {
+
+constexpr int calls_per_batch = 200;
+constexpr int batches = 5;
+
+/// What uv_loop_t and its internal fields look like to the probes.
+class FakeLoop {
+ public:
+  FakeLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+    put(layout_.internal_fields, internal_fields_.data());
+    put(layout_.backend_fd, epoll_.get());
+    internal_fields_[0] = std::byte{1};  // UV_METRICS_IDLE_TIME
+  }
+  [[nodiscard]] void* address() { return loop_.data(); }
+  [[nodiscard]] int epoll_fd() const { return epoll_.get(); }
+  [[nodiscard]] uint32_t entry_time_offset() const { return layout_.entry_time; }
+
+ private:
+  template <typename T>
+  void put(uint32_t offset, T value) {
+    std::memcpy(&loop_[offset], &value, sizeof(value));
+  }
+  LibuvLayout layout_ = libuv_layout({1, 52, 1}).value();
+  UniqueFd epoll_;
+  alignas(16) std::array<std::byte, 848> loop_{};
+  alignas(16) std::array<std::byte, 160> internal_fields_{};
+};
+
+/// Where an address of this process stands in its file.
+Result<UprobeTarget> target_of(void* address) {
+  Dl_info info{};
+  link_map* map = nullptr;
+  if (!dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) || !map)
+    return fail("the dynamic linker does not know one of our own functions");
+  // The main program's name is empty.
+  std::string path = map->l_name[0] ? map->l_name : "/proc/self/exe";
+  auto file = ElfFile::open(path);
+  if (!file) return std::unexpected(file.error());
+  auto offset = file->file_offset_of(reinterpret_cast<uint64_t>(address) - map->l_addr);
+  if (!offset) return std::unexpected(offset.error());
+  return UprobeTarget{std::move(path), *offset};
+}
+
+/// The median batch, per call.
+double seconds_per_call(const std::function<void()>& call) {
+  std::array<double, batches> seconds{};
+  for (double& batch : seconds) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < calls_per_batch; ++i) call();
+    batch = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  std::ranges::sort(seconds);
+  return seconds[batches / 2] / calls_per_batch;
+}
+
+/// Turns counted for this thread, whose loop is then forgotten.
+uint64_t take_turns(LoopTable& table) {
+  uint64_t turns = 0;
+  for (auto entry : table.entries()) {
+    if (entry.tid != gettid()) continue;
+    loop_slot slot{};
+    table.read(entry.index, slot);
+    turns = slot.turns;
+    table.remove(entry);
+  }
+  return turns;
+}
+
+Result<std::vector<Link>> attach_uprobe_at(bpf_program* program, void* function) {
+  auto target = target_of(function);
+  if (!target) return std::unexpected(target.error());
+  auto link = attach_uprobe(program, *target, getpid());
+  if (!link) return std::unexpected(link.error());
+  std::vector<Link> links;
+  links.push_back(std::move(*link));
+  return links;
+}
+
+Result<double> measure(BpfPrograms& programs, LoopTable& table, const observed_process& self,
+                       const std::function<Result<std::vector<Link>>()>& attach,
+                       const std::function<void()>& call) {
+  const double bare_seconds = seconds_per_call(call);
+  if (auto observing = programs.observe(getpid(), self); !observing)
+    return std::unexpected(observing.error());
+  auto links = attach();
+  const double probed_seconds = links ? seconds_per_call(call) : 0;
+  const uint64_t turns = take_turns(table);
+  programs.forget(getpid());
+  if (!links) return std::unexpected(links.error());
+  // The first hit only makes the loop known.
+  if (const uint64_t expected = calls_per_batch * batches - 1; turns != expected)
+    return fail("of {} turns it counted {}", expected, turns);
+  return std::max(0.0, probed_seconds - bare_seconds);
+}
+
+}  // namespace
+
+std::vector<DoorTrial> try_front_doors(BpfPrograms& programs, LoopTable& table) {
+  FakeLoop loop;
+  epoll_event event{};
+  auto io_poll_call = [&] { uvtap_calibration_io_poll(loop.address(), 0); };
+  auto epoll_call = [&] { uvtap_calibration_epoll(loop.address(), loop.epoll_fd(), &event); };
+  auto attach_io_poll = [&] {
+    return attach_uprobe_at(programs.io_poll(),
+                            reinterpret_cast<void*>(&uvtap_calibration_io_poll));
+  };
+  auto attach_epoll = [&] {
+    return attach_uprobe_at(programs.epoll_wait(), dlsym(RTLD_DEFAULT, "epoll_wait"));
+  };
+  auto attach_tracepoint = [&] { return attach_epoll_tracepoints(programs); };
+  auto trial = [&](front_door door, const auto& attach, const auto& call) {
+    const observed_process self{door, loop.entry_time_offset(), 0, 0};
+    return DoorTrial{door, measure(programs, table, self, attach, call)};
+  };
+  return {trial(FRONT_DOOR_IO_POLL, attach_io_poll, io_poll_call),
+          trial(FRONT_DOOR_TRACEPOINT, attach_tracepoint, epoll_call),
+          trial(FRONT_DOOR_EPOLL, attach_epoll, epoll_call)};
+}
+
+std::vector<front_door> usable_doors(const std::vector<DoorTrial>& trials) {
+  std::vector<const DoorTrial*> working;
+  for (const auto& trial : trials)
+    if (trial.seconds_per_hit) working.push_back(&trial);
+  // uv__io_poll is hit once per turn and by nobody else, so it stays in front whatever it costs.
+  std::ranges::stable_sort(working, {}, [](const DoorTrial* trial) {
+    return trial->door == FRONT_DOOR_IO_POLL ? 0.0 : *trial->seconds_per_hit;
+  });
+  std::vector<front_door> doors;
+  for (const auto* trial : working) doors.push_back(trial->door);
+  doors.push_back(FRONT_DOOR_MEMORY);
+  return doors;
+}
+
+}  // namespace uvtap

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "userspace/discovery/proc_fs.h"
+#include "userspace/loops/active_split.h"
+#include "userspace/loops/loop_snapshot.h"
+#include "userspace/loops/loop_table.h"
+#include "userspace/loops/memory_door.h"
+#include "userspace/symbols/libuv_layout.h"
+
+namespace uvtap {
+
+/// The processes whose loops are wanted, and how their libuv lays things out.
+using LayoutOfProcess = std::map<pid_t, LibuvLayout>;
+
+/// Turns slots into snapshots: what BPF has counted up to the last turn, and from the process's
+/// memory what has passed since. Frees the slots of loops that are no more.
+class LoopReader {
+ public:
+  LoopReader(LoopTable& table, MemoryDoor& memory_door, const ProcFs& proc,
+             uint64_t delay_resolution_ms)
+      : table_(&table),
+        memory_door_(&memory_door),
+        proc_(&proc),
+        delay_resolution_ms_(delay_resolution_ms) {}
+
+  /// One snapshot per loop. A loop that has ended is in it for a last time; a loop of a process that
+  /// is not wanted is dropped.
+  std::vector<LoopSnapshot> snapshot(const LayoutOfProcess& processes);
+
+  /// Hits of the doors, those of loops that are no more included.
+  [[nodiscard]] const std::array<uint64_t, FRONT_DOOR_COUNT>& hits() const { return hits_; }
+  /// How often a process's memory could not be read when a snapshot wanted it.
+  [[nodiscard]] uint64_t unreadable() const { return unreadable_; }
+
+ private:
+  /// What the last snapshot of a loop said; totals must never fall behind it.
+  struct History {
+    uint64_t active_ns = 0;
+    uint64_t idle_ns = 0;
+    uint64_t cpu_ns = 0;
+    uint64_t runqueue_ns = 0;
+    uint64_t hits = 0;
+    ActiveSplit split;
+  };
+
+  /// Where a slot was copied from, if it may have changed since.
+  using Source = std::optional<LoopTable::Entry>;
+
+  /// These work on slot_.
+  LoopSnapshot take(Source source, const LibuvLayout& layout);
+  void add_turn_in_progress(Source source, const LibuvLayout& layout, LoopSnapshot& snapshot);
+  void add_totals(LoopSnapshot& snapshot);
+
+  LoopTable* table_;
+  MemoryDoor* memory_door_;
+  const ProcFs* proc_;
+  uint64_t delay_resolution_ms_;
+  loop_slot slot_{};  ///< the copy being worked on
+  std::map<LoopId, History> histories_;
+  std::array<uint64_t, FRONT_DOOR_COUNT> hits_{};
+  uint64_t unreadable_ = 0;
+};
+
+}  // namespace uvtap

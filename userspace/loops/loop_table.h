@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+#include <linux/types.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bpf/loop_contract.h"
+#include "userspace/probes/bpf_programs.h"
+#include "userspace/util/result.h"
+
+namespace uvtap {
+
+/// The loops that BPF writes, seen through one shared mapping: reading them is no system call.
+/// Also hands out the free slots and takes them back.
+class LoopTable {
+ public:
+  /// Maps the slots and declares all of them free. `programs` must outlive the table.
+  static Result<LoopTable> map(const BpfPrograms& programs);
+  LoopTable(LoopTable&&) noexcept;
+  LoopTable& operator=(LoopTable&&) = delete;
+  ~LoopTable();
+
+  struct Entry {
+    pid_t tid = 0;
+    uint32_t index = 0;
+  };
+  /// Every thread that has a loop.
+  [[nodiscard]] std::vector<Entry> entries() const;
+
+  /// Copies a slot. Its first part (all but the histograms) is of one moment; a histogram may be a
+  /// turn ahead of it.
+  void read(uint32_t index, loop_slot& into) const;
+  /// Whether the loop has turned (or been interrupted) since the copy was made.
+  [[nodiscard]] bool changed_since(uint32_t index, const loop_slot& copy) const;
+
+  /// Puts a loop that was found in memory under observation, unless BPF has been quicker. `seed`
+  /// carries what a first look yields.
+  Result<void> add(const loop_slot& seed);
+  /// Forgets a loop and frees its slot.
+  void remove(Entry entry);
+  /// Forgets all loops of a process.
+  void remove_process(pid_t pid);
+
+ private:
+  LoopTable(const BpfPrograms& programs, loop_slot* slots, size_t mapped_bytes);
+  [[nodiscard]] Result<uint32_t> take_free_slot();
+  void free_slot(uint32_t index);
+
+  const BpfPrograms* programs_;
+  loop_slot* slots_;
+  size_t mapped_bytes_;
+};
+
+}  // namespace uvtap

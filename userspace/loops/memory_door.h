@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "bpf/loop_contract.h"
+#include "userspace/discovery/proc_fs.h"
+#include "userspace/loops/sampled_loop.h"
+#include "userspace/symbols/probe_plan.h"
+
+namespace uvtap {
+
+/// The front door that needs no probe: every two milliseconds a thread reads the counters that libuv
+/// keeps. Time is exact, since libuv counts it. Turns are seen where the counters show them: a busy
+/// stretch of less than two milliseconds may be taken together with its neighbours, and the ends of
+/// longer ones may be off by as much.
+class MemoryDoor {
+ public:
+  MemoryDoor(const ProcFs& proc, uint64_t delay_resolution_ms)
+      : proc_(&proc), delay_resolution_ms_(delay_resolution_ms) {}
+
+  void observe(pid_t pid, const ProbePlan& plan);
+  void forget(pid_t pid);
+  /// Finds the loops that observed processes have made since the last call.
+  void find_new_loops();
+
+  /// All loops as they are now; one whose thread has ended is in it for a last time.
+  [[nodiscard]] std::vector<loop_slot> take_slots();
+
+ private:
+  void sample_until_stopped(const std::stop_token& stop);
+  void start_sampling();
+  void sample(SampledLoop& loop);
+
+  const ProcFs* proc_;
+  uint64_t delay_resolution_ms_;
+  std::map<pid_t, ProbePlan> plans_;
+
+  std::mutex mutex_;                    ///< guards loops_; held for one round of reads
+  std::condition_variable_any wake_;    ///< there is a loop to sample, or an end to it
+  std::map<pid_t, SampledLoop> loops_;  ///< by thread
+  std::jthread sampler_;                ///< last, so that it ends first
+};
+
+}  // namespace uvtap

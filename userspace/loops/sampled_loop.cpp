@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "userspace/loops/sampled_loop.h"
+
+#include <algorithm>
+
+#include "bpf/loop_turn.h"
+
+namespace uvtap {
+namespace {
+
+/// Turns told apart in one look; more of them are shorter than anything of interest.
+constexpr uint64_t max_turns_per_look = 64;
+
+}  // namespace
+
+SampledLoop::SampledLoop(const loop_slot& slot, const LibuvLayout& layout)
+    : slot_(slot), layout_(layout) {
+  last_.idle_time_ns = slot.idle_counter_ns;
+  last_.taken_at_ns = slot.poll_entry_ns;
+}
+
+void SampledLoop::advance(const LoopCounters& counters, uint64_t delay_resolution_ms) {
+  note_interruption(counters);
+  const uint64_t turns = turns_since_last_look(counters);
+  slot_.hits++;
+  if (turns > 0 && counters.entry_time_ns != 0) {
+    // It waits: the last turn has ended exactly when the wait began.
+    add_turns(turns, counters.entry_time_ns, counters.idle_time_ns, delay_resolution_ms);
+  } else if (turns > 0) {
+    // It is busy. What it does now began when libuv last looked at the clock, to the millisecond:
+    // after the poll.
+    const uint64_t began_ns = std::clamp<uint64_t>(counters.loop_time_ms * NS_PER_MS,
+                                                   last_.taken_at_ns, counters.taken_at_ns);
+    add_turns(turns, began_ns, counters.idle_time_ns, delay_resolution_ms);
+  }
+  last_ = counters;
+}
+
+/// A wait that began anew though none had ended: a signal came, and libuv forgot what had passed.
+void SampledLoop::note_interruption(const LoopCounters& counters) {
+  if (last_.entry_time_ns == 0 || counters.entry_time_ns <= last_.entry_time_ns ||
+      counters.idle_time_ns != last_.idle_time_ns)
+    return;
+  slot_.forgotten_idle_ns += counters.entry_time_ns - last_.entry_time_ns;
+  last_.entry_time_ns = counters.entry_time_ns;
+}
+
+uint64_t SampledLoop::turns_since_last_look(const LoopCounters& counters) const {
+  if (counters.entry_time_ns != 0 && counters.entry_time_ns <= slot_.poll_entry_ns) return 0;
+  if (counters.loop_count != 0 && last_.loop_count != 0)
+    return std::min(counters.loop_count - last_.loop_count, max_turns_per_look);
+  // Before 1.45 libuv counts no turns. A wait that is over shows one, and so does its clock, which
+  // is set after each poll (and, at times, by JavaScript timers).
+  const bool turned = counters.entry_time_ns != last_.entry_time_ns ||
+                      counters.idle_time_ns != last_.idle_time_ns ||
+                      counters.loop_time_ms != last_.loop_time_ms;
+  return turned ? 1 : 0;
+}
+
+/// All these turns ended after the last look, so the first of them lasted at least until then; what
+/// followed is spread evenly over them.
+void SampledLoop::add_turns(uint64_t count, uint64_t end_ns, uint64_t idle_ns,
+                            uint64_t delay_resolution_ms) {
+  const uint64_t from_ns = std::max<uint64_t>(last_.taken_at_ns, slot_.poll_entry_ns);
+  const uint64_t from_idle_ns = std::max<uint64_t>(idle_at(last_), slot_.idle_counter_ns);
+  if (idle_ns < slot_.idle_counter_ns) return;
+  const uint64_t waited_ns = difference_or_zero(idle_ns, from_idle_ns);
+  // Never so short that the waits would not fit in.
+  const uint64_t spread_ns = std::max<uint64_t>(difference_or_zero(end_ns, from_ns), waited_ns);
+  for (uint64_t turn = 1; turn <= count; ++turn) {
+    const turn_look look{.now_ns = from_ns + spread_ns * turn / count,
+                         .idle_counter_ns = from_idle_ns + waited_ns * turn / count,
+                         .thread_cpu_ns = slot_.thread_cpu_ns,
+                         .thread_runqueue_ns = slot_.thread_runqueue_ns,
+                         .poll_timeout_ms = -1};
+    loop_turns(&slot_, &look, delay_resolution_ms);
+  }
+}
+
+}  // namespace uvtap

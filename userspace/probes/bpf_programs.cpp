@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "userspace/probes/bpf_programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <span>
+
+#include <spdlog/spdlog.h>
+
+#include "userspace/util/unique_fd.h"
+#include "uvtap.skel.h"
+
+namespace uvtap {
+namespace {
+
+/// libbpf's own words, line by line, at our debug level: our errors say the same in one line.
+int log_libbpf(enum libbpf_print_level level, const char* format, va_list arguments) {
+  if (level == LIBBPF_DEBUG || !spdlog::should_log(spdlog::level::debug)) return 0;
+  std::array<char, 512> line{};
+  vsnprintf(line.data(), line.size(), format, arguments);
+  std::string_view text(line.data());
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  spdlog::debug("{}", text);
+  return 0;
+}
+
+std::string why_loading_fails(int error_number) {
+  if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
+    return "no BTF of this kernel (/sys/kernel/btf/vmlinux): uvtap needs one built with "
+           "CONFIG_DEBUG_INFO_BTF, as Debian 11+, Ubuntu 20.10+ and Amazon Linux 2023 have it";
+  if (error_number == EPERM || error_number == EACCES)
+    return "not permitted to load BPF programs: run as root, or with CAP_SYS_ADMIN and "
+           "CAP_SYS_PTRACE, and a seccomp profile that allows bpf(2)";
+  return fmt::format("the kernel refuses the BPF programs: {} (--log-level debug shows its words)",
+                     std::strerror(error_number));
+}
+
+template <size_t Size>
+std::array<uint64_t, Size> sum_over_cpus(const bpf_map* map) {
+  std::array<uint64_t, Size> totals{};
+  std::vector<uint64_t> per_cpu(static_cast<size_t>(libbpf_num_possible_cpus()));
+  for (uint32_t key = 0; key < Size; ++key) {
+    if (bpf_map_lookup_elem(bpf_map__fd(map), &key, per_cpu.data()) != 0) continue;
+    for (uint64_t count : per_cpu) totals[key] += count;
+  }
+  return totals;
+}
+
+/// The iterator over one process alone; before 6.1 only over all of them, and the program picks.
+Link attach_mapped_files(bpf_program* program, pid_t pid) {
+  bpf_iter_link_info only{};
+  only.task.pid = static_cast<uint32_t>(pid);
+  bpf_iter_attach_opts options{};
+  options.sz = sizeof(options);
+  options.link_info = &only;
+  options.link_info_len = sizeof(only);
+  if (Link link(bpf_program__attach_iter(program, &options)); link) return link;
+  return Link(bpf_program__attach_iter(program, nullptr));
+}
+
+}  // namespace
+
+void LinkDeleter::operator()(bpf_link* link) const { bpf_link__destroy(link); }
+
+void BpfPrograms::SkeletonDeleter::operator()(uvtap_bpf* skeleton) const {
+  uvtap_bpf__destroy(skeleton);
+}
+
+BpfPrograms::BpfPrograms(Skeleton skeleton, const BpfSettings& settings)
+    : skeleton_(std::move(skeleton)), settings_(settings) {}
+BpfPrograms::BpfPrograms(BpfPrograms&&) noexcept = default;
+BpfPrograms::~BpfPrograms() = default;
+
+Result<BpfPrograms> BpfPrograms::load(const BpfSettings& settings) {
+  libbpf_set_print(log_libbpf);
+  Skeleton skeleton(uvtap_bpf__open());
+  if (!skeleton) return fail("{}", why_loading_fails(errno));
+  skeleton->rodata->delay_resolution_ms = settings.delay_resolution_ms;
+  bpf_map__set_max_entries(skeleton->maps.slots, settings.max_loops);
+  bpf_map__set_max_entries(skeleton->maps.slot_of_thread, settings.max_loops);
+  bpf_map__set_max_entries(skeleton->maps.free_slots, settings.max_loops);
+  if (int error = uvtap_bpf__load(skeleton.get())) return fail("{}", why_loading_fails(-error));
+  return BpfPrograms(std::move(skeleton), settings);
+}
+
+Result<void> BpfPrograms::start_lifecycle() {
+  for (bpf_program* program : {skeleton_->progs.on_exec, skeleton_->progs.on_fork,
+                               skeleton_->progs.on_exit, skeleton_->progs.on_signal_deliver}) {
+    Link link(bpf_program__attach_trace(program));
+    if (!link)
+      return fail_errno(errno, "cannot attach {} to its tracepoint", bpf_program__name(program));
+    lifecycle_links_.push_back(std::move(link));
+  }
+  return {};
+}
+
+bpf_program* BpfPrograms::io_poll() const { return skeleton_->progs.on_io_poll; }
+bpf_program* BpfPrograms::uv_run() const { return skeleton_->progs.on_uv_run; }
+bpf_program* BpfPrograms::epoll_wait() const { return skeleton_->progs.on_epoll_wait; }
+bpf_program* BpfPrograms::sys_enter_epoll() const { return skeleton_->progs.on_sys_enter_epoll; }
+
+Result<void> BpfPrograms::observe(pid_t pid, const observed_process& process) {
+  if (bpf_map__update_elem(skeleton_->maps.processes, &pid, sizeof(pid), &process, sizeof(process),
+                           BPF_ANY) != 0)
+    return fail_errno(errno, "the table of observed processes refuses pid {}", pid);
+  return {};
+}
+
+void BpfPrograms::forget(pid_t pid) {
+  bpf_map__delete_elem(skeleton_->maps.processes, &pid, sizeof(pid), 0);
+}
+
+Result<std::vector<mapped_file>> BpfPrograms::mapped_files(pid_t pid) const {
+  Link link = attach_mapped_files(skeleton_->progs.list_mapped_files, pid);
+  if (!link) return fail_errno(errno, "cannot attach the task_vma iterator");
+  skeleton_->bss->mapped_files_of = static_cast<uint32_t>(pid);
+  UniqueFd iteration(bpf_iter_create(bpf_link__fd(link.get())));
+  if (!iteration.valid()) return fail_errno(errno, "cannot start the task_vma iterator");
+  std::vector<mapped_file> files;
+  std::array<mapped_file, 256> chunk;
+  for (;;) {
+    ssize_t got = read(iteration.get(), chunk.data(), sizeof(chunk));
+    if (got < 0 && errno == EAGAIN) continue;  // the kernel's word for a long stretch of nothing
+    if (got < 0) return fail_errno(errno, "cannot read the task_vma iterator");
+    if (got == 0) return files;
+    auto count = static_cast<size_t>(got) / sizeof(mapped_file);
+    files.insert(files.end(), chunk.begin(), chunk.begin() + static_cast<ptrdiff_t>(count));
+  }
+}
+
+int BpfPrograms::slots_fd() const { return bpf_map__fd(skeleton_->maps.slots); }
+int BpfPrograms::slot_of_thread_fd() const { return bpf_map__fd(skeleton_->maps.slot_of_thread); }
+int BpfPrograms::free_slots_fd() const { return bpf_map__fd(skeleton_->maps.free_slots); }
+int BpfPrograms::lifecycle_events_fd() const {
+  return bpf_map__fd(skeleton_->maps.lifecycle_events);
+}
+
+BpfPrograms::LostCounts BpfPrograms::lost() const {
+  return sum_over_cpus<LOST_REASON_COUNT>(skeleton_->maps.lost);
+}
+
+BpfPrograms::IgnoredCounts BpfPrograms::ignored() const {
+  return sum_over_cpus<IGNORED_COUNTERS>(skeleton_->maps.ignored);
+}
+
+}  // namespace uvtap

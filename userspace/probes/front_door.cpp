@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "userspace/probes/front_door.h"
+
+#include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "userspace/probes/tracefs.h"
+#include "userspace/util/unique_fd.h"
+
+namespace uvtap {
+namespace {
+
+constexpr std::array<std::string_view, FRONT_DOOR_COUNT> names = {"none", "io_poll", "epoll",
+                                                                  "tracepoint", "memory"};
+
+Result<UniqueFd> open_tracepoint_event(uint64_t tracepoint_id) {
+  perf_event_attr attributes{};
+  attributes.type = PERF_TYPE_TRACEPOINT;
+  attributes.size = sizeof(attributes);
+  attributes.config = tracepoint_id;
+  UniqueFd event(static_cast<int>(
+      syscall(SYS_perf_event_open, &attributes, -1, 0, -1, PERF_FLAG_FD_CLOEXEC)));
+  if (!event.valid()) return fail_errno(errno, "perf_event_open refuses a tracepoint");
+  return event;
+}
+
+Result<Link> attach_tracepoint(bpf_program* program, std::string_view event_name) {
+  auto id = syscall_tracepoint_id(event_name);
+  if (!id) return std::unexpected(id.error());
+  auto event = open_tracepoint_event(*id);
+  if (!event) return std::unexpected(event.error());
+  Link link(bpf_program__attach_perf_event(program, event->get()));
+  if (!link) return fail_errno(errno, "cannot attach to the tracepoint {}", event_name);
+  (void)event->release();  // the link closes it
+  return link;
+}
+
+}  // namespace
+
+std::string_view to_string(front_door door) {
+  return door < FRONT_DOOR_COUNT ? names[door] : names[FRONT_DOOR_NONE];
+}
+
+std::optional<front_door> parse_front_door(std::string_view name) {
+  for (size_t i = FRONT_DOOR_IO_POLL; i < names.size(); ++i)
+    if (names[i] == name) return static_cast<front_door>(i);
+  return std::nullopt;
+}
+
+Result<Link> attach_uprobe(bpf_program* program, const UprobeTarget& target, pid_t pid) {
+  bpf_uprobe_opts options{};
+  options.sz = sizeof(options);
+  Link link(bpf_program__attach_uprobe_opts(program, pid, target.path.c_str(), target.file_offset,
+                                            &options));
+  if (!link)
+    return fail_errno(errno, "cannot attach {} at {}+{:#x}", bpf_program__name(program),
+                      target.path, target.file_offset);
+  return link;
+}
+
+Result<std::vector<Link>> attach_epoll_tracepoints(const BpfPrograms& programs) {
+  std::vector<Link> links;
+  for (std::string_view event : {"sys_enter_epoll_wait", "sys_enter_epoll_pwait"}) {
+    auto link = attach_tracepoint(programs.sys_enter_epoll(), event);
+    if (!link) return std::unexpected(link.error());
+    links.push_back(std::move(*link));
+  }
+  return links;
+}
+
+}  // namespace uvtap

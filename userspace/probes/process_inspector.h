@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "userspace/discovery/proc_fs.h"
+#include "userspace/probes/bpf_programs.h"
+#include "userspace/symbols/probe_plan.h"
+#include "userspace/util/result.h"
+
+namespace uvtap {
+
+/// Finds out what a process is made of and how it can be observed. A file is read once, however
+/// many processes map it.
+class ProcessInspector {
+ public:
+  ProcessInspector(const ProcFs& proc, const BpfPrograms& programs, DoorPreference doors)
+      : proc_(&proc), programs_(&programs), doors_(std::move(doors)) {}
+
+  /// An error where the process could not be looked at: none of its files can be opened.
+  [[nodiscard]] Result<PlanOutcome> inspect(pid_t pid);
+
+ private:
+  /// Tells a file from another one that was given its inode number later.
+  struct FileStamp {
+    uint64_t size = 0;
+    int64_t changed_s = 0;
+    int64_t changed_ns = 0;
+    auto operator<=>(const FileStamp&) const = default;
+  };
+  struct KnownImage {
+    FileStamp stamp;
+    Image image;
+  };
+  [[nodiscard]] Result<LoadedImage> load(pid_t pid, const mapped_file& file);
+  [[nodiscard]] Result<std::string> path_to(pid_t pid, const mapped_file& file) const;
+  [[nodiscard]] Result<Image> image_of(const InodeId& inode, const std::string& path);
+
+  const ProcFs* proc_;
+  const BpfPrograms* programs_;
+  DoorPreference doors_;
+  std::map<InodeId, KnownImage> images_;
+};
+
+}  // namespace uvtap

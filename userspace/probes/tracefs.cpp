@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "userspace/probes/tracefs.h"
+
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <string>
+
+#include "userspace/util/unique_fd.h"
+
+namespace uvtap {
+namespace {
+
+struct Tracefs {
+  UniqueFd root;
+  std::string_view place;
+};
+
+Result<UniqueFd> private_mount() {
+  UniqueFd context(static_cast<int>(syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC)));
+  if (!context.valid()) return fail_errno(errno, "tracefs is not mounted and cannot be opened");
+  if (syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0)
+    return fail_errno(errno, "tracefs is not mounted and cannot be created");
+  UniqueFd root(static_cast<int>(syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, 0)));
+  if (!root.valid())
+    return fail_errno(errno, "tracefs is not mounted (mount -t tracefs nodev /sys/kernel/tracing)");
+  return root;
+}
+
+Result<Tracefs> open_tracefs() {
+  for (const char* place : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
+    UniqueFd root(open(place, O_DIRECTORY | O_RDONLY | O_CLOEXEC));
+    if (root.valid() && faccessat(root.get(), "events/syscalls", X_OK, 0) == 0)
+      return Tracefs{std::move(root), place};
+  }
+  auto root = private_mount();
+  if (!root) return std::unexpected(root.error());
+  return Tracefs{std::move(*root), private_tracefs};
+}
+
+}  // namespace
+
+Result<uint64_t> syscall_tracepoint_id(std::string_view event_name) {
+  auto tracefs = open_tracefs();
+  if (!tracefs) return std::unexpected(tracefs.error());
+  auto path = fmt::format("events/syscalls/{}/id", event_name);
+  UniqueFd file(openat(tracefs->root.get(), path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid())
+    return fail_errno(errno, "this kernel has no tracepoint {} (CONFIG_FTRACE_SYSCALLS)",
+                      event_name);
+  std::array<char, 32> text{};
+  ssize_t length = read(file.get(), text.data(), text.size());
+  uint64_t id = 0;
+  if (length <= 0 ||
+      std::from_chars(text.data(), text.data() + length, id).ec != std::errc{})
+    return fail("the tracepoint {} has no number", event_name);
+  return id;
+}
+
+Result<std::string_view> tracefs_place() {
+  auto tracefs = open_tracefs();
+  if (!tracefs) return std::unexpected(tracefs.error());
+  return tracefs->place;
+}
+
+}  // namespace uvtap
