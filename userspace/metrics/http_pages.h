@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <prometheus/collectable.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "userspace/metrics/http_response.h"
+
+namespace uvtap {
+
+/// Why something is not all right, in one line; nothing when it is. Called by several threads.
+using Complaint = std::function<std::optional<std::string>()>;
+
+/// What uvtap serves: /metrics, /healthz, /readyz, and a page at / that links them.
+class HttpPages {
+ public:
+  /// `metrics` must outlive this.
+  HttpPages(const prometheus::Collectable& metrics, Complaint unhealthy, Complaint unready);
+
+  /// Answers a path; a handler for HttpServer.
+  [[nodiscard]] HttpResponse operator()(std::string_view path) const;
+
+ private:
+  const prometheus::Collectable* metrics_;
+  Complaint unhealthy_;
+  Complaint unready_;
+};
+
+}  // namespace uvtap

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <string_view>
+
+#include "userspace/metrics/exposition.h"
+
+namespace uvtap {
+namespace {
+
+using prometheus::MetricType;
+
+// Switches without a default: the compiler names what is missing here.
+
+std::string_view name_of(front_door door) {
+  switch (door) {
+    case FRONT_DOOR_IO_POLL:
+      return "io_poll";
+    case FRONT_DOOR_EPOLL:
+      return "epoll";
+    case FRONT_DOOR_TRACEPOINT:
+      return "tracepoint";
+    case FRONT_DOOR_MEMORY:
+      return "memory";
+    case FRONT_DOOR_NONE:
+    case FRONT_DOOR_COUNT:
+      break;
+  }
+  return "none";
+}
+
+std::string_view name_of(lost_reason reason) {
+  switch (reason) {
+    case LOST_LOOP_UNREADABLE:
+      return "loop_unreadable";
+    case LOST_COUNTERS_UNREADABLE:
+      return "counters_unreadable";
+    case LOST_LOOPS_FULL:
+      return "loops_full";
+    case LOST_THREADS_FULL:
+      return "threads_full";
+    case LOST_SLOT_MISSING:
+      return "slot_missing";
+    case LOST_THREAD_REUSED:
+      return "thread_reused";
+    case LOST_CLOCK_BACKWARDS:
+      return "clock_backwards";
+    case LOST_EVENTS_FULL:
+      return "events_full";
+    case LOST_REASON_COUNT:
+      break;
+  }
+  return "unknown";
+}
+
+void add_build_info(Families& families, const SelfMetrics& self) {
+  FamilyBuilder family(MetricType::Gauge, "uvtap_build_info", "The version of uvtap.");
+  family.add({{"version", self.version}}, 1);
+  family.finish(families);
+}
+
+void add_attach_failures(Families& families, const SelfMetrics& self) {
+  FamilyBuilder family(MetricType::Counter, "uvtap_attach_failures_total",
+                       "Probes that could not be attached, by reason.");
+  for (const auto& [reason, count] : self.attach_failures) {
+    family.add({{"reason", reason}}, static_cast<double>(count));
+  }
+  family.finish(families);
+}
+
+void add_processes(Families& families, const SelfMetrics& self) {
+  FamilyBuilder family(MetricType::Gauge, "uvtap_processes",
+                       "Node.js processes on this machine: observed, waiting for their first "
+                       "loop to be seen, or unsupported.");
+  family.add({{"state", "observed"}}, static_cast<double>(self.processes_observed));
+  family.add({{"state", "waiting"}}, static_cast<double>(self.processes_waiting));
+  family.add({{"state", "unsupported"}}, static_cast<double>(self.processes_unsupported));
+  family.finish(families);
+}
+
+void add_probes(Families& families, const SelfMetrics& self) {
+  FamilyBuilder hits(MetricType::Counter, "uvtap_probe_hits_total",
+                     "How often a probe ran, by the way turns are observed.");
+  FamilyBuilder cost(MetricType::Gauge, "uvtap_probe_cost_seconds",
+                     "What one hit costs the application, measured on this machine at start.");
+  for (size_t door = FRONT_DOOR_NONE + 1; door < FRONT_DOOR_COUNT; ++door) {
+    const Labels labels = with_label({}, "front_door", name_of(static_cast<front_door>(door)));
+    hits.add(labels, static_cast<double>(self.probe_hits[door]));
+    const auto& seconds_per_hit = self.probe_cost_seconds[door];
+    if (seconds_per_hit) cost.add(labels, *seconds_per_hit);
+  }
+  hits.finish(families);
+  cost.finish(families);
+}
+
+void add_lost(Families& families, const SelfMetrics& self) {
+  FamilyBuilder family(MetricType::Counter, "uvtap_lost_total",
+                       "Hits and events that could not be used, by reason.");
+  for (size_t reason = 0; reason < LOST_REASON_COUNT; ++reason) {
+    family.add(with_label({}, "reason", name_of(static_cast<lost_reason>(reason))),
+               static_cast<double>(self.lost[reason]));
+  }
+  family.finish(families);
+}
+
+}  // namespace
+
+void add_self_families(Families& families, const SelfMetrics& self) {
+  add_build_info(families, self);
+  add_gauge(families, "uvtap_attached_binaries",
+            "Executables and libraries that carry a probe of uvtap.",
+            static_cast<double>(self.attached_binaries));
+  add_attach_failures(families, self);
+  add_processes(families, self);
+  add_probes(families, self);
+  add_lost(families, self);
+  add_gauge(families, "uvtap_identity_unresolved",
+            "Observed processes in a container whose pod is not known.",
+            static_cast<double>(self.identity_unresolved));
+  add_counter(families, "uvtap_kubernetes_watch_errors_total",
+              "Failed requests to the Kubernetes API server.",
+              static_cast<double>(self.kubernetes_watch_errors));
+}
+
+void add_process_families(Families& families, const OwnProcess& process) {
+  add_counter(families, "process_cpu_seconds_total", "CPU time that uvtap used.",
+              process.cpu_seconds);
+  add_gauge(families, "process_resident_memory_bytes", "Resident memory of uvtap.",
+            static_cast<double>(process.resident_bytes));
+  add_gauge(families, "process_virtual_memory_bytes", "Virtual memory of uvtap.",
+            static_cast<double>(process.virtual_bytes));
+  add_gauge(families, "process_open_fds", "File descriptors that uvtap has open.",
+            static_cast<double>(process.open_fds));
+  add_gauge(families, "process_max_fds", "File descriptors that uvtap may open.",
+            static_cast<double>(process.max_fds));
+  add_gauge(families, "process_start_time_seconds",
+            "When uvtap was started, in seconds since the epoch.", process.start_time_seconds);
+}
+
+}  // namespace uvtap
