@@ -22,14 +22,14 @@ enum front_door {
 
 /* Why a hit did not become a turn. Each early return in BPF counts one of these. */
 enum lost_reason {
-  LOST_LOOP_UNREADABLE = 0,  /* loop->internal_fields could not be read */
-  LOST_COUNTERS_UNREADABLE,  /* the idle counters could not be read */
-  LOST_LOOPS_FULL,           /* every slot is taken: raise --max-loops */
-  LOST_THREADS_FULL,         /* the thread table refused an entry */
-  LOST_SLOT_MISSING,         /* a slot number outside the table */
-  LOST_THREAD_REUSED,        /* a thread number came back before its last loop was collected */
-  LOST_CLOCK_BACKWARDS,      /* a counter went back: counted anew from here */
-  LOST_EVENTS_FULL,          /* the lifecycle ring buffer was full; the /proc scan catches up */
+  LOST_LOOP_UNREADABLE = 0, /* loop->internal_fields could not be read */
+  LOST_COUNTERS_UNREADABLE, /* the idle counters could not be read */
+  LOST_LOOPS_FULL,          /* every slot is taken: raise --max-loops */
+  LOST_THREADS_FULL,        /* the thread table refused an entry */
+  LOST_SLOT_MISSING,        /* a slot number outside the table */
+  LOST_THREAD_REUSED,       /* a thread number came back before its last loop was collected */
+  LOST_CLOCK_BACKWARDS,     /* a counter went back: counted anew from here */
+  LOST_EVENTS_FULL,         /* the lifecycle ring buffer was full; the /proc scan catches up */
   LOST_REASON_COUNT,
 };
 
@@ -41,7 +41,7 @@ enum ignored_reason {
   IGNORED_REASON_COUNT,
 };
 /* One counter per front door and reason. */
-#define IGNORED_COUNTERS ((int)FRONT_DOOR_COUNT * (int)IGNORED_REASON_COUNT)
+#define IGNORED_COUNTERS 15
 #define IGNORED_COUNTER(door, reason) ((int)(door) * (int)IGNORED_REASON_COUNT + (int)(reason))
 
 /* What the daemon tells BPF of a process it observes. Key: tgid. */
@@ -93,11 +93,11 @@ struct loop_slot {
 
   /* where the last hit left it: the entry of a poll */
   __u64 poll_entry_ns;
-  __u64 idle_counter_ns;      /* provider_idle_time there */
-  __u64 thread_cpu_ns;        /* se.sum_exec_runtime there */
-  __u64 thread_runqueue_ns;   /* sched_info.run_delay there */
-  __s32 poll_timeout_ms;      /* what the poll was asked to wait; -1 without end */
-  __s32 backend_fd;           /* the loop's epoll descriptor; -1 while not known */
+  __u64 idle_counter_ns;    /* provider_idle_time there */
+  __u64 thread_cpu_ns;      /* se.sum_exec_runtime there */
+  __u64 thread_runqueue_ns; /* sched_info.run_delay there */
+  __s32 poll_timeout_ms;    /* what the poll was asked to wait; -1 without end */
+  __s32 backend_fd;         /* the loop's epoll descriptor; -1 while not known */
   __u32 entry_time_offset;
   __u32 rereads_clock;
 
@@ -136,7 +136,7 @@ struct mapped_file {
   __u64 inode;
   __u32 device;
   __u32 tgid;
-  __u64 start;         /* first address of the mapping */
+  __u64 start; /* first address of the mapping */
   __u64 end;
   __u64 file_offset;
 };
@@ -146,6 +146,8 @@ struct mapped_file {
 #else
 #define CONTRACT_ASSERT _Static_assert
 #endif
+CONTRACT_ASSERT(IGNORED_COUNTERS == (int)FRONT_DOOR_COUNT * (int)IGNORED_REASON_COUNT,
+                "all of them");
 CONTRACT_ASSERT(sizeof(struct observed_process) == 16, "no hidden padding");
 CONTRACT_ASSERT(sizeof(struct histogram_bucket) == 16, "no hidden padding");
 CONTRACT_ASSERT(sizeof(struct virtual_timer) == 32, "no hidden padding");

@@ -43,11 +43,26 @@ struct turn_look {
 /* floor(log2(value)) for value > 0, in six steps. */
 static __always_inline __u32 log2_u64(__u64 value) {
   __u32 result = 0;
-  if (value >> 32) { result += 32; value >>= 32; }
-  if (value >> 16) { result += 16; value >>= 16; }
-  if (value >> 8) { result += 8; value >>= 8; }
-  if (value >> 4) { result += 4; value >>= 4; }
-  if (value >> 2) { result += 2; value >>= 2; }
+  if (value >> 32) {
+    result += 32;
+    value >>= 32;
+  }
+  if (value >> 16) {
+    result += 16;
+    value >>= 16;
+  }
+  if (value >> 8) {
+    result += 8;
+    value >>= 8;
+  }
+  if (value >> 4) {
+    result += 4;
+    value >>= 4;
+  }
+  if (value >> 2) {
+    result += 2;
+    value >>= 2;
+  }
   return result + (__u32)(value >> 1);
 }
 
@@ -85,28 +100,36 @@ static __always_inline void timer_fires(struct loop_slot *slot, __u64 at_ns, __u
   timer->expiry_ms = at_ns / NS_PER_MS + resolution_ms;
 }
 
-/* Firings from `first_ns` up to `until_ns` in a wait that nothing else ends, without a loop: the
- * interval is the resolution and the two latenesses, and each time these have added up to a
- * millisecond, the rounding to whole milliseconds takes one away. */
+/* How many of `count` intervals are a millisecond shorter: each time the latenesses have added up
+ * to a millisecond, the rounding to whole milliseconds takes one away. */
+static __always_inline __u64 shorter_intervals(__u64 first_ns, __u64 late_ns, __u64 count) {
+  __u64 shorter = (first_ns % NS_PER_MS + TIMERS_PASS_NS + count * late_ns) / NS_PER_MS;
+  return shorter < count ? shorter : count;
+}
+
+/* Firings after the one at `first_ns`, up to `until_ns`, in a wait that nothing else ends; without
+ * a loop. */
 static __always_inline void timer_repeats(struct loop_slot *slot, __u64 first_ns, __u64 until_ns,
                                           __u64 resolution_ms) {
   __u64 resolution_ns = resolution_ms * NS_PER_MS;
   __u64 late_ns = slot->timer.slack_ns + TIMERS_PASS_NS;
-  if (until_ns < first_ns + resolution_ns + late_ns) return;
+  __u64 interval_ns = resolution_ns + late_ns;
+  if (until_ns < first_ns + interval_ns) return;
   __u64 count = (until_ns - first_ns - late_ns) / resolution_ns;
-  __u64 shorter = (first_ns % NS_PER_MS + TIMERS_PASS_NS + count * late_ns) / NS_PER_MS;
-  if (shorter > count) shorter = count;
-  record_delay(slot, resolution_ns + late_ns, count - shorter);
-  record_delay(slot, resolution_ns + late_ns - NS_PER_MS, shorter);
-  __u64 last_ns = first_ns + count * (resolution_ns + late_ns) - shorter * NS_PER_MS;
-  slot->timer.previous_firing_ns = last_ns < until_ns ? last_ns : until_ns;
+  __u64 shorter = shorter_intervals(first_ns, late_ns, count);
+  if (first_ns + count * interval_ns - shorter * NS_PER_MS > until_ns) {
+    count--;
+    shorter = shorter_intervals(first_ns, late_ns, count);
+  }
+  record_delay(slot, interval_ns, count - shorter);
+  record_delay(slot, interval_ns - NS_PER_MS, shorter);
+  slot->timer.previous_firing_ns = first_ns + count * interval_ns - shorter * NS_PER_MS;
   slot->timer.expiry_ms = slot->timer.previous_firing_ns / NS_PER_MS + resolution_ms;
 }
 
 /* The wait [entry, end): would the monitor's own timer have ended it earlier? */
 static __always_inline void timer_while_waiting(struct loop_slot *slot, __u64 entry_ns,
-                                                __u64 end_ns, int timed_out,
-                                                __u64 resolution_ms) {
+                                                __u64 end_ns, int timed_out, __u64 resolution_ms) {
   struct virtual_timer *timer = &slot->timer;
   __u64 loop_ms = timer->loop_time_ms;
   if (timed_out && timer->expiry_ms >= loop_ms + (__u64)slot->poll_timeout_ms) return;
@@ -224,8 +247,8 @@ static __always_inline int loop_turns(struct loop_slot *slot, const struct turn_
   slot->turns++;
   record_busy_stretch(slot, span.end_ns - span.idle_end_ns);
   if (span.timed_out)
-    learn_slack(&slot->timer, span.idle_end_ns - span.entry_ns -
-                                  (__u64)slot->poll_timeout_ms * NS_PER_MS);
+    learn_slack(&slot->timer,
+                span.idle_end_ns - span.entry_ns - (__u64)slot->poll_timeout_ms * NS_PER_MS);
   timer_while_waiting(slot, span.entry_ns, span.idle_end_ns, span.timed_out, resolution_ms);
   timer_while_busy(slot, span.idle_end_ns, span.end_ns, span.timed_out, resolution_ms);
   /* loop->time is read after the wait and before the timers, which came last. */
@@ -235,8 +258,8 @@ static __always_inline int loop_turns(struct loop_slot *slot, const struct turn_
 }
 
 /* The turn in progress at a look between two polls, on the daemon's own copy of a slot: time counts
- * and the virtual timer's firings in the wait do, the busy stretch is not finished. Returns how long
- * it lasts already: 0 while the loop waits. */
+ * and the virtual timer's firings in the wait do, the busy stretch is not finished. Returns how
+ * long it lasts already: 0 while the loop waits. */
 static __always_inline __u64 loop_in_progress(struct loop_slot *slot, const struct turn_look *look,
                                               int is_waiting, __u64 resolution_ms) {
   if (counters_went_back(slot, look)) return 0;
@@ -246,8 +269,8 @@ static __always_inline __u64 loop_in_progress(struct loop_slot *slot, const stru
   return is_waiting ? 0 : span.end_ns - span.idle_end_ns;
 }
 
-/* A signal reaches the thread while it waits since entry_time_ns (provider_entry_time, not 0). libuv
- * will start its wait anew and forget what had passed. */
+/* A signal reaches the thread while it waits since entry_time_ns (provider_entry_time, not 0).
+ * libuv will start its wait anew and forget what had passed. */
 static __always_inline void loop_is_interrupted(struct loop_slot *slot, __u64 now_ns,
                                                 __u64 entry_time_ns, int is_stop) {
   __u64 from_ns =

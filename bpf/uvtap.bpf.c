@@ -17,7 +17,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 /* Set by the daemon between open and load. */
 const volatile __u64 delay_resolution_ms = 20;
 
-#define LOOP_INTERNAL_FIELDS 40 /* uv_loop_t, libuv 1.39 to 1.52: userspace/symbols/libuv_layout.cpp */
+#define LOOP_INTERNAL_FIELDS \
+  40 /* uv_loop_t, libuv 1.39 to 1.52: userspace/symbols/libuv_layout.cpp */
 #define LOOP_BACKEND_FD 64
 #define METRICS_IDLE_TIME 1 /* bit of uv__loop_internal_fields_t.flags, at offset 0 */
 
@@ -255,7 +256,7 @@ struct callee_saved {
 
 /* A copy: the verifier wants the context read at fixed offsets. */
 #define CALLEE_SAVED(regs) \
-  { (regs)->r12, (regs)->r13, (regs)->r14, (regs)->r15, (regs)->bx, (regs)->bp }
+  {(regs)->r12, (regs)->r13, (regs)->r14, (regs)->r15, (regs)->bx, (regs)->bp}
 
 static __always_inline __u64 loop_in_registers(const struct callee_saved *saved, __s32 epoll_fd) {
   if (leads_to_fd(saved->r13, epoll_fd)) return saved->r13;
@@ -292,9 +293,8 @@ static __always_inline int on_epoll(struct hit *hit, const struct callee_saved *
 /* epoll_wait(fd, events, maxevents, timeout) and epoll_pwait(the same, sigmask). */
 SEC("uprobe")
 int on_epoll_wait(struct pt_regs *ctx) {
-  struct hit hit = {.now_ns = bpf_ktime_get_ns(),
-                    .timeout_ms = (__s32)ctx->cx,
-                    .door = FRONT_DOOR_EPOLL};
+  struct hit hit = {
+      .now_ns = bpf_ktime_get_ns(), .timeout_ms = (__s32)ctx->cx, .door = FRONT_DOOR_EPOLL};
   struct callee_saved saved = CALLEE_SAVED(ctx);
   return on_epoll(&hit, &saved, (__s32)ctx->di);
 }

@@ -165,12 +165,12 @@ constexpr std::array all_settings = {
             "false", top_only,
             [](std::string_view text, Config& config) { return store_switch(text, config.json); }},
     Setting{"log-level", "LEVEL", "The least important lines that are logged.",
-            "trace, debug, info, warn or error", "info", running,
+            "trace, debug, info, warn or error", "info", observing,
             [](std::string_view text, Config& config) {
               return store_log_level(text, config.log_level);
             }},
     Setting{"log-format", "FORMAT", "How log lines look on standard error.", "text or json", "text",
-            running,
+            observing,
             [](std::string_view text, Config& config) {
               return store_log_format(text, config.log_format);
             }},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <catch2/catch.hpp>
-
 #include "userspace/loops/calibration.h"
+
+#include <catch2/catch.hpp>
 
 using namespace uvtap;
 

@@ -144,7 +144,8 @@ TEST_CASE("a bad variable is refused by its own name", "[config]") {
 
 TEST_CASE("what is unknown is named, with what there is", "[config]") {
   CHECK(refused("check --window 5s") ==
-        "unknown argument '--window'; uvtap check accepts --front-door, --proc-root, --help");
+        "unknown argument '--window'; uvtap check accepts --front-door, --proc-root, --log-level, "
+        "--log-format, --help");
   CHECK(refused("version -v") == "unknown argument '-v'; uvtap version accepts --help");
   CHECK(
       refused("serve --win 5s").find("unknown argument '--win'; uvtap serve accepts --listen, ") ==

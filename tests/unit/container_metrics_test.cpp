@@ -53,6 +53,23 @@ TEST_CASE("utilization is that of all loops together, and the maximum that of th
   CHECK(figures->utilization_max == Approx(0.8));
 }
 
+TEST_CASE("where active time went is told in shares of all time, turns in those of all loops") {
+  WatchedLoop a(1);
+  WatchedLoop b(2);
+  a.loop.turn(200 * ms);
+  a.loop.turn(200 * ms);
+  a.loop.idle(600 * ms);
+  b.loop.idle(1'000 * ms);
+  a.tick();
+  b.tick();
+  const auto figures = figures_of({&a.window, &b.window}, born + second);
+  REQUIRE(figures);
+  CHECK(figures->active.cpu == Approx(0.2));
+  CHECK(figures->active.runqueue == Approx(0));
+  CHECK(figures->active.blocked == Approx(0));
+  CHECK(figures->turns_per_second == Approx(2));
+}
+
 TEST_CASE("a loop in its first second does not disturb the others") {
   WatchedLoop old_loop(1);
   WatchedLoop new_loop(2);

@@ -14,10 +14,10 @@ struct ActiveParts {
 
 /// Splits a loop's active time by the scheduler's account of its thread, step by step.
 ///
-/// The two clocks do not quite meet. The kernel brings a running thread's CPU time up to date at its
-/// ticks only, so up to a few milliseconds arrive one step late: they are kept for the next step.
-/// And some CPU and run-queue time belongs to the waiting (the system call, the wake-up): what does
-/// not fit into the active time is left out.
+/// The two clocks do not quite meet. The kernel brings a running thread's CPU time up to date at
+/// its ticks only, so up to a few milliseconds arrive one step late: they are kept for the next
+/// step. And some CPU and run-queue time belongs to the waiting (the system call, the wake-up):
+/// what does not fit into the active time is left out.
 class ActiveSplit {
  public:
   /// What was added since the step before.

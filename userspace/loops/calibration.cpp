@@ -56,7 +56,7 @@ constexpr int batches = 5;
 class FakeLoop {
  public:
   FakeLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
-    put(layout_.internal_fields, internal_fields_.data());
+    put(layout_.internal_fields, reinterpret_cast<uint64_t>(internal_fields_.data()));
     put(layout_.backend_fd, epoll_.get());
     internal_fields_[0] = std::byte{1};  // UV_METRICS_IDLE_TIME
   }
@@ -171,10 +171,11 @@ std::vector<front_door> usable_doors(const std::vector<DoorTrial>& trials) {
   for (const auto& trial : trials)
     if (trial.seconds_per_hit) working.push_back(&trial);
   // uv__io_poll is hit once per turn and by nobody else, so it stays in front whatever it costs.
-  std::ranges::stable_sort(working, {}, [](const DoorTrial* trial) {
+  std::ranges::sort(working, {}, [](const DoorTrial* trial) {
     return trial->door == FRONT_DOOR_IO_POLL ? 0.0 : *trial->seconds_per_hit;
   });
   std::vector<front_door> doors;
+  doors.reserve(working.size() + 1);
   for (const auto* trial : working) doors.push_back(trial->door);
   doors.push_back(FRONT_DOOR_MEMORY);
   return doors;

@@ -80,8 +80,8 @@ void LoopReader::add_turn_in_progress(Source source, const LibuvLayout& layout,
     return;
   }
   const bool is_waiting = counters->entry_time_ns != 0;
-  const turn_look look{counters->taken_at_ns, idle_at(*counters), times->cpu_ns,
-                       times->runqueue_ns, 0};
+  const turn_look look{counters->taken_at_ns, idle_at(*counters), times->cpu_ns, times->runqueue_ns,
+                       0};
   snapshot.taken_at_ns = std::max(look.now_ns, slot_.poll_entry_ns);
   snapshot.stall_ns = loop_in_progress(&slot_, &look, is_waiting, delay_resolution_ms_);
   const bool overdue = slot_.timer.expiry_ms * NS_PER_MS < look.now_ns;

@@ -32,8 +32,8 @@ class LoopReader {
         proc_(&proc),
         delay_resolution_ms_(delay_resolution_ms) {}
 
-  /// One snapshot per loop. A loop that has ended is in it for a last time; a loop of a process that
-  /// is not wanted is dropped.
+  /// One snapshot per loop. A loop that has ended is in it for a last time; a loop of a process
+  /// that is not wanted is dropped.
   std::vector<LoopSnapshot> snapshot(const LayoutOfProcess& processes);
 
   /// Hits of the doors, those of loops that are no more included.

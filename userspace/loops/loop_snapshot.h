@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
 #include <linux/types.h>
+#include <sys/types.h>
 
 #include <array>
 #include <compare>

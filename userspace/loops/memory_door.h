@@ -18,10 +18,10 @@
 
 namespace uvtap {
 
-/// The front door that needs no probe: every two milliseconds a thread reads the counters that libuv
-/// keeps. Time is exact, since libuv counts it. Turns are seen where the counters show them: a busy
-/// stretch of less than two milliseconds may be taken together with its neighbours, and the ends of
-/// longer ones may be off by as much.
+/// The front door that needs no probe: every two milliseconds a thread reads the counters that
+/// libuv keeps. Time is exact, since libuv counts it. Turns are seen where the counters show them:
+/// a busy stretch of less than two milliseconds may be taken together with its neighbours, and the
+/// ends of longer ones may be off by as much.
 class MemoryDoor {
  public:
   MemoryDoor(const ProcFs& proc, uint64_t delay_resolution_ms)

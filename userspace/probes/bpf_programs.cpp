@@ -3,13 +3,12 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdarg>
 #include <span>
-
-#include <spdlog/spdlog.h>
 
 #include "userspace/util/unique_fd.h"
 #include "uvtap.skel.h"
@@ -31,7 +30,7 @@ int log_libbpf(enum libbpf_print_level level, const char* format, va_list argume
 std::string why_loading_fails(int error_number) {
   if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
     return "no BTF of this kernel (/sys/kernel/btf/vmlinux): uvtap needs one built with "
-           "CONFIG_DEBUG_INFO_BTF, as Debian 11+, Ubuntu 20.10+ and Amazon Linux 2023 have it";
+           "CONFIG_DEBUG_INFO_BTF, as that of Debian 11+, Ubuntu 20.10+ or Amazon Linux 2023";
   if (error_number == EPERM || error_number == EACCES)
     return "not permitted to load BPF programs: run as root, or with CAP_SYS_ADMIN and "
            "CAP_SYS_PTRACE, and a seccomp profile that allows bpf(2)";

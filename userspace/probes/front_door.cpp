@@ -23,8 +23,8 @@ Result<UniqueFd> open_tracepoint_event(uint64_t tracepoint_id) {
   attributes.type = PERF_TYPE_TRACEPOINT;
   attributes.size = sizeof(attributes);
   attributes.config = tracepoint_id;
-  UniqueFd event(static_cast<int>(
-      syscall(SYS_perf_event_open, &attributes, -1, 0, -1, PERF_FLAG_FD_CLOEXEC)));
+  UniqueFd event(
+      static_cast<int>(syscall(SYS_perf_event_open, &attributes, -1, 0, -1, PERF_FLAG_FD_CLOEXEC)));
   if (!event.valid()) return fail_errno(errno, "perf_event_open refuses a tracepoint");
   return event;
 }

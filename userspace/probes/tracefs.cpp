@@ -56,8 +56,7 @@ Result<uint64_t> syscall_tracepoint_id(std::string_view event_name) {
   std::array<char, 32> text{};
   ssize_t length = read(file.get(), text.data(), text.size());
   uint64_t id = 0;
-  if (length <= 0 ||
-      std::from_chars(text.data(), text.data() + length, id).ec != std::errc{})
+  if (length <= 0 || std::from_chars(text.data(), text.data() + length, id).ec != std::errc{})
     return fail("the tracepoint {} has no number", event_name);
   return id;
 }

@@ -15,8 +15,8 @@ namespace uvtap {
 
 /// What tracefs_place() says where it is not mounted for everybody.
 inline constexpr std::string_view private_tracefs = "a private mount";
-/// Where tracefs is reached: "/sys/kernel/tracing", "/sys/kernel/debug/tracing", or a private mount;
-/// an error where it is not.
+/// Where tracefs is reached: "/sys/kernel/tracing", "/sys/kernel/debug/tracing", or a private
+/// mount; an error where it is not.
 [[nodiscard]] Result<std::string_view> tracefs_place();
 
 }  // namespace uvtap

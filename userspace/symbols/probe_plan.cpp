@@ -41,11 +41,16 @@ std::vector<ProbeTarget> epoll_targets(const std::vector<LoadedImage>& images) {
 
 bool can_use(front_door door, const ProbePlan& plan) {
   switch (door) {
-    case FRONT_DOOR_IO_POLL: return plan.io_poll.has_value();
-    case FRONT_DOOR_EPOLL: return plan.epoll.size() == 2;
-    case FRONT_DOOR_TRACEPOINT: return true;
-    case FRONT_DOOR_MEMORY: return plan.default_loop_pointer != 0;
-    default: return false;
+    case FRONT_DOOR_IO_POLL:
+      return plan.io_poll.has_value();
+    case FRONT_DOOR_EPOLL:
+      return plan.epoll.size() == 2;
+    case FRONT_DOOR_TRACEPOINT:
+      return true;
+    case FRONT_DOOR_MEMORY:
+      return plan.default_loop_pointer != 0;
+    default:
+      return false;
   }
 }
 
@@ -72,15 +77,15 @@ PlanOutcome plan_probes(const std::vector<LoadedImage>& images, const DoorPrefer
   auto layout = libuv_layout(*libuv->image.libuv_version);
   if (!layout) return unsupported("unknown_libuv", layout.error().message);
 
-  ProbePlan plan{.libuv_version = *libuv->image.libuv_version,
-                 .layout = *layout,
-                 .door = FRONT_DOOR_NONE,
-                 .uv_run = target_in(*libuv, libuv->image.uv_run_offset),
-                 .io_poll = target_in(*libuv, libuv->image.io_poll_offset),
-                 .epoll = epoll_targets(images),
-                 .default_loop_pointer =
-                     run_time_address(*libuv, libuv->image.default_loop_pointer),
-                 .node_metadata = run_time_address(*node, node->image.node_metadata)};
+  ProbePlan plan{
+      .libuv_version = *libuv->image.libuv_version,
+      .layout = *layout,
+      .door = FRONT_DOOR_NONE,
+      .uv_run = target_in(*libuv, libuv->image.uv_run_offset),
+      .io_poll = target_in(*libuv, libuv->image.io_poll_offset),
+      .epoll = epoll_targets(images),
+      .default_loop_pointer = run_time_address(*libuv, libuv->image.default_loop_pointer),
+      .node_metadata = run_time_address(*node, node->image.node_metadata)};
   auto door = std::ranges::find_if(doors, [&](front_door each) { return can_use(each, plan); });
   if (door == doors.end()) return unsupported("no_front_door", no_door_message(doors));
   plan.door = *door;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/types.h>
 #include <linux/types.h>
+#include <sys/types.h>
 
 #include <compare>
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace uvtap {
 
-/// A file as the kernel knows it, below any overlay: what a uprobe is attached to. Containers of one
-/// image share it though each sees another device number.
+/// A file as the kernel knows it, below any overlay: what a uprobe is attached to. Containers of
+/// one image share it though each sees another device number.
 struct InodeId {
   uint32_t device = 0;
   uint64_t inode = 0;
@@ -45,11 +45,11 @@ struct ProbePlan {
   LibuvVersion libuv_version;
   LibuvLayout layout;
   front_door door = FRONT_DOOR_NONE;
-  std::optional<ProbeTarget> uv_run;      ///< the birth of loops
-  std::optional<ProbeTarget> io_poll;     ///< where door is io_poll
-  std::vector<ProbeTarget> epoll;         ///< where door is epoll: epoll_wait and epoll_pwait
-  uint64_t default_loop_pointer = 0;      ///< in the process's memory; 0 if not known
-  uint64_t node_metadata = 0;             ///< likewise
+  std::optional<ProbeTarget> uv_run;   ///< the birth of loops
+  std::optional<ProbeTarget> io_poll;  ///< where door is io_poll
+  std::vector<ProbeTarget> epoll;      ///< where door is epoll: epoll_wait and epoll_pwait
+  uint64_t default_loop_pointer = 0;   ///< in the process's memory; 0 if not known
+  uint64_t node_metadata = 0;          ///< likewise
 };
 
 /// Why a process is not observed. `reason` is a label value: a few fixed words.
@@ -61,14 +61,13 @@ struct Unsupported {
 /// Which doors may be used on this machine, the best one first; just one if it is forced.
 using DoorPreference = std::vector<front_door>;
 
-
 struct PlanOutcome {
   std::optional<ProbePlan> plan;
   std::optional<Unsupported> unsupported;
 };
 
-/// Chooses how to observe a process from the files it maps. Neither member is set for a process that
-/// has nothing to do with libuv.
+/// Chooses how to observe a process from the files it maps. Neither member is set for a process
+/// that has nothing to do with libuv.
 [[nodiscard]] PlanOutcome plan_probes(const std::vector<LoadedImage>& images,
                                       const DoorPreference& doors);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cstring>
 #include <expected>
 #include <string>
 #include <utility>
-
-#include <fmt/core.h>
 
 namespace uvtap {
 

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "userspace/agent.h"
+
+#include <spdlog/spdlog.h>
+
+#include "userspace/identity/process_identity.h"
+#include "userspace/util/monotonic_clock.h"
+#include "userspace/version.h"
+
+namespace uvtap {
+namespace {
+
+/// The kernel's events tell of every process; the scan of /proc is for those that were lost.
+constexpr uint64_t scan_interval_ns = 15'000'000'000;
+
+DoorPreference allowed_doors(const Config& config, const std::vector<DoorTrial>& trials) {
+  if (config.forced_front_door) return {*config.forced_front_door};
+  return usable_doors(trials);
+}
+
+/// A forced door must work: there is no other one to take instead.
+Result<void> try_forced_door(const Config& config, const std::vector<DoorTrial>& trials) {
+  for (const auto& trial : trials)
+    if (trial.door == config.forced_front_door && !trial.seconds_per_hit)
+      return fail("the front door {} does not work here: {}", to_string(trial.door),
+                  trial.seconds_per_hit.error().message);
+  return {};
+}
+
+}  // namespace
+
+Agent::Agent(const Config& config, Grouping grouping, std::unique_ptr<BpfPrograms> programs,
+             LoopTable table)
+    : config_(config),
+      grouping_(grouping),
+      proc_(config.proc_root),
+      programs_(std::move(programs)),
+      table_(std::move(table)),
+      trials_(try_front_doors(*programs_, table_)),
+      memory_door_(proc_, programs_->delay_resolution_ms()),
+      processes_(std::make_unique<ObservedProcesses>(proc_, *programs_, table_, memory_door_,
+                                                     allowed_doors(config, trials_))),
+      reader_(table_, memory_door_, proc_, programs_->delay_resolution_ms()),
+      book_(config.window_ns) {}
+
+Result<std::unique_ptr<Agent>> Agent::start(const Config& config, Grouping grouping) {
+  auto loaded = BpfPrograms::load({.max_loops = config.max_loops,
+                                   .delay_resolution_ms = config.delay_resolution_ns / 1'000'000});
+  if (!loaded) return std::unexpected(loaded.error());
+  auto programs = std::make_unique<BpfPrograms>(std::move(*loaded));
+  if (auto started = programs->start_lifecycle(); !started) return std::unexpected(started.error());
+  auto table = LoopTable::map(*programs);
+  if (!table) return std::unexpected(table.error());
+  std::unique_ptr<Agent> agent(new Agent(config, grouping, std::move(programs), std::move(*table)));
+  if (auto works = try_forced_door(config, agent->trials_); !works)
+    return std::unexpected(works.error());
+  auto events = LifecycleEvents::open(*agent->programs_);
+  if (!events) return std::unexpected(events.error());
+  agent->events_ = std::move(*events);
+  return agent;
+}
+
+std::vector<ContainerMetrics> Agent::tick() {
+  const uint64_t now_ns = monotonic_now_ns();
+  track_processes(now_ns);
+  read_loops();
+  return aggregate(now_ns);
+}
+
+void Agent::track_processes(uint64_t now_ns) {
+  take_lifecycle_events();
+  if (now_ns >= next_scan_ns_) {
+    next_scan_ns_ = now_ns + scan_interval_ns;
+    if (auto changes = tracker_.scan(proc_)) {
+      handle(*changes, now_ns);
+      scanned_ = true;
+    } else {
+      spdlog::warn("the processes cannot be listed: {}", changes.error().message);
+    }
+  }
+  processes_->look_again(now_ns);
+  memory_door_.find_new_loops();
+}
+
+void Agent::take_lifecycle_events() {
+  events_->take([this](const lifecycle_event& event) {
+    const auto pid = static_cast<pid_t>(event.tgid);
+    if (event.kind == LIFECYCLE_EXEC) tracker_.note_exec(pid);
+    if (event.kind == LIFECYCLE_FORK) tracker_.note_fork(pid);
+    if (event.kind == LIFECYCLE_EXIT) tracker_.note_exit(pid);
+  });
+}
+
+void Agent::look_at_noted_processes() { handle(tracker_.look_at_noted(proc_), monotonic_now_ns()); }
+
+void Agent::handle(const ProcessChanges& changes, uint64_t now_ns) {
+  for (const auto& id : changes.gone) processes_->leave(id);
+  for (const auto& id : changes.appeared) processes_->appear(id, now_ns);
+}
+
+void Agent::read_loops() {
+  LayoutOfProcess layouts;
+  for (const auto& [pid, process] : processes_->observed()) layouts[pid] = process.plan.layout;
+  loops_ = reader_.snapshot(layouts);
+}
+
+PodIdentity Agent::identity_of(const LoopSnapshot& loop) const {
+  const auto& process = processes_->observed().at(loop.id.pid);
+  auto identity = process_identity(process.name, loop.id.pid);
+  if (grouping_ != Grouping::loop) return identity;
+  return loop_identity(std::move(identity), loop.id.pid, loop.id.tid);
+}
+
+std::vector<ContainerMetrics> Agent::aggregate(uint64_t now_ns) {
+  std::vector<LiveProcess> live;
+  for (const auto& [pid, process] : processes_->observed())
+    live.push_back({process_identity(process.name, pid), process.info});
+  std::vector<PodIdentity> identities;
+  identities.reserve(loops_.size());  // observed points into it
+  std::vector<ObservedLoop> observed;
+  for (const auto& loop : loops_) {
+    observed.push_back({&loop, &identities.emplace_back(identity_of(loop))});
+    const auto& process = processes_->observed().at(loop.id.pid);
+    if (!loop.ended) live.push_back({identities.back(), process.info});
+  }
+  return book_.update(now_ns, observed, live);
+}
+
+SelfMetrics Agent::self_metrics() const {
+  SelfMetrics self;
+  self.version = version;
+  self.attached_binaries = processes_->attached_binaries();
+  self.attach_failures = processes_->failures();
+  self.lost = programs_->lost();
+  self.probe_hits = reader_.hits();
+  const auto ignored = programs_->ignored();
+  for (int door = 0; door < FRONT_DOOR_COUNT; ++door)
+    for (int reason = 0; reason < IGNORED_REASON_COUNT; ++reason)
+      self.probe_hits[static_cast<size_t>(door)] +=
+          ignored[static_cast<size_t>(IGNORED_COUNTER(door, reason))];
+  for (const auto& trial : trials_)
+    if (trial.seconds_per_hit) self.probe_cost_seconds[trial.door] = *trial.seconds_per_hit;
+  std::set<pid_t> with_loop;
+  for (const auto& loop : loops_) with_loop.insert(loop.id.pid);
+  self.processes_observed = with_loop.size();
+  self.processes_waiting = processes_->observed().size() - with_loop.size();
+  self.processes_unsupported = processes_->unsupported().size();
+  return self;
+}
+
+}  // namespace uvtap

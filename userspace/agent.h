@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "userspace/config.h"
+#include "userspace/discovery/process_tracker.h"
+#include "userspace/loops/calibration.h"
+#include "userspace/loops/loop_reader.h"
+#include "userspace/metrics/container_book.h"
+#include "userspace/metrics/self_metrics.h"
+#include "userspace/observed_processes.h"
+#include "userspace/probes/lifecycle_events.h"
+
+namespace uvtap {
+
+/// The whole observation of this machine, moved on by tick(). It knows no HTTP and no terminal.
+class Agent {
+ public:
+  /// Loads the BPF programs and tries the front doors. An error here is final, in one line.
+  static Result<std::unique_ptr<Agent>> start(const Config& config, Grouping grouping);
+
+  /// One second's work: every stage once, in the order in which the data flows.
+  std::vector<ContainerMetrics> tick();
+
+  /// Readable when a process was born or ended; then call take_lifecycle_events(), and a little
+  /// later look_at_noted_processes().
+  [[nodiscard]] int lifecycle_fd() const { return events_->fd(); }
+  void take_lifecycle_events();
+  void look_at_noted_processes();
+
+  [[nodiscard]] SelfMetrics self_metrics() const;
+  [[nodiscard]] const std::vector<DoorTrial>& door_trials() const { return trials_; }
+  [[nodiscard]] const ObservedProcesses& processes() const { return *processes_; }
+  /// What the last tick read, for those who show single loops.
+  [[nodiscard]] const std::vector<LoopSnapshot>& loops() const { return loops_; }
+  /// Whose figures this loop of the last tick was put together with.
+  [[nodiscard]] PodIdentity identity_of(const LoopSnapshot& loop) const;
+  /// Node processes are found and their probes attached, as far as that is possible.
+  [[nodiscard]] bool ready() const { return scanned_ && !processes_->any_attach_pending(); }
+
+ private:
+  Agent(const Config& config, Grouping grouping, std::unique_ptr<BpfPrograms> programs,
+        LoopTable table);
+
+  void track_processes(uint64_t now_ns);
+  void handle(const ProcessChanges& changes, uint64_t now_ns);
+  void read_loops();
+  std::vector<ContainerMetrics> aggregate(uint64_t now_ns);
+
+  Config config_;
+  Grouping grouping_;
+  ProcFs proc_;
+  std::unique_ptr<BpfPrograms> programs_;
+  LoopTable table_;
+  std::vector<DoorTrial> trials_;
+  std::unique_ptr<LifecycleEvents> events_;
+  ProcessTracker tracker_;
+  MemoryDoor memory_door_;
+  std::unique_ptr<ObservedProcesses> processes_;
+  LoopReader reader_;
+  std::vector<LoopSnapshot> loops_;
+  ContainerBook book_;
+  uint64_t next_scan_ns_ = 0;
+  bool scanned_ = false;
+};
+
+}  // namespace uvtap

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "userspace/commands/check_processes.h"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+
+#include "userspace/discovery/process_name.h"
+#include "userspace/loops/loop_memory.h"
+#include "userspace/probes/front_door.h"
+
+namespace uvtap {
+namespace {
+
+constexpr size_t names_shown = 3;
+constexpr const char* memory_remedy =
+    "CAP_SYS_PTRACE, and kernel.yama.ptrace_scope below 3; without it the turn in progress and "
+    "loops that wait are not seen";
+
+void look_into_memory(pid_t pid, CheckedProcess& process) {
+  const ProbePlan& plan = *process.outcome.plan;
+  const ProcessMemory memory(pid);
+  process.node_version = read_node_version(memory, plan.node_metadata).value_or("");
+  const auto word = memory.read_value<uint64_t>(plan.default_loop_pointer);
+  if (!word) process.memory_readable = std::unexpected(word.error());
+}
+
+bool has_ended(pid_t pid, const ProcFs& proc) {
+  const auto stat = proc.process_stat(pid);
+  return !stat || stat->ended();
+}
+
+void inspect(pid_t pid, const ProcFs& proc, ProcessInspector& inspector,
+             CheckedProcesses& processes) {
+  auto outcome = inspector.inspect(pid);
+  const auto arguments = proc.command_line(pid);
+  if (!arguments) return;  // it has ended
+  CheckedProcess process{.name = fmt::format("{}/{}", display_name(*arguments), pid),
+                         .outcome = outcome.value_or(PlanOutcome{}),
+                         .node_version = ""};
+  if (!outcome && !has_ended(pid, proc)) {
+    processes.unreadable.push_back(std::move(process.name));
+    processes.unreadable_why = outcome.error().message;
+  }
+  if (process.outcome.plan) look_into_memory(pid, process);
+  if (process.outcome.plan || process.outcome.unsupported)
+    processes.known.push_back(std::move(process));
+}
+
+bool is_observable(const CheckedProcess& process) { return process.outcome.plan.has_value(); }
+
+}  // namespace
+
+Result<CheckedProcesses> inspect_processes(const ProcFs& proc, ProcessInspector& inspector) {
+  const auto pids = proc.list_pids();
+  if (!pids) return std::unexpected(pids.error());
+  CheckedProcesses processes;
+  for (const pid_t pid : *pids) inspect(pid, proc, inspector, processes);
+  return processes;
+}
+
+CheckLine check_memory(const std::vector<CheckedProcess>& processes) {
+  const auto seen = std::ranges::find_if(processes, is_observable);
+  if (seen == processes.end())
+    return {Finding::skipped, "reading memory", "there is no Node.js process to try it on", ""};
+  const auto refused = std::ranges::find_if(processes, [](const CheckedProcess& process) {
+    return is_observable(process) && !process.memory_readable;
+  });
+  if (refused == processes.end())
+    return {Finding::ok, "reading memory", "of every Node.js process", ""};
+  return {Finding::no, "reading memory", refused->memory_readable.error().message, memory_remedy};
+}
+
+CheckLine check_process(const CheckedProcess& process) {
+  if (const auto& unsupported = process.outcome.unsupported) {
+    const bool is_node = unsupported->reason != "not_node";
+    return {is_node ? Finding::no : Finding::skipped, process.name, unsupported->message, ""};
+  }
+  const ProbePlan& plan = *process.outcome.plan;
+  auto why = fmt::format("Node.js {}, libuv {}, through {}",
+                         process.node_version.empty() ? "(version unknown)" : process.node_version,
+                         to_string(plan.libuv_version), to_string(plan.door));
+  if (process.memory_readable) return {Finding::ok, process.name, std::move(why), ""};
+  return {Finding::no, process.name, why + "; its memory cannot be read", memory_remedy};
+}
+
+CheckLine check_unreadable(const CheckedProcesses& processes) {
+  const auto& names = processes.unreadable;
+  const auto shown = std::min(names.size(), names_shown);
+  return {Finding::no, names.size() == 1 ? "1 process" : fmt::format("{} processes", names.size()),
+          fmt::format("may be Node.js, but cannot be looked into: {}{} ({})",
+                      fmt::join(std::span(names).first(shown), ", "),
+                      shown < names.size() ? ", …" : "", processes.unreadable_why),
+          "run as root, or with CAP_SYS_ADMIN and CAP_SYS_PTRACE"};
+}
+
+}  // namespace uvtap

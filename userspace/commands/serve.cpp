@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+
+#include "userspace/agent.h"
+#include "userspace/commands/agent_loop.h"
+#include "userspace/commands/commands.h"
+#include "userspace/metrics/http_pages.h"
+#include "userspace/metrics/http_server.h"
+#include "userspace/metrics/metrics_page.h"
+#include "userspace/probes/tracefs.h"
+#include "userspace/util/monotonic_clock.h"
+
+namespace uvtap {
+namespace {
+
+/// A tick that is this late means that the observation hangs: restart it.
+constexpr uint64_t tick_overdue_ns = 10'000'000'000;
+
+/// What the ticking thread tells the serving threads.
+struct Pulse {
+  std::atomic<uint64_t> last_tick_ns = 0;
+  std::atomic<bool> ready = false;
+
+  [[nodiscard]] std::optional<std::string> unhealthy() const {
+    const uint64_t age_ns = monotonic_now_ns() - last_tick_ns;
+    if (age_ns < tick_overdue_ns) return std::nullopt;
+    return fmt::format("the last tick was {} s ago", age_ns / 1'000'000'000);
+  }
+  [[nodiscard]] std::optional<std::string> unready() const {
+    if (ready) return std::nullopt;
+    return "the first scan is not finished, or a probe is not attached";
+  }
+};
+
+void say_which_doors_work(const std::vector<DoorTrial>& trials) {
+  for (const DoorTrial& trial : trials) {
+    if (trial.seconds_per_hit) {
+      spdlog::info("front door {}: works, {:.2f} µs a hit", to_string(trial.door),
+                   *trial.seconds_per_hit * 1e6);
+    } else {
+      spdlog::warn("front door {}: does not work here: {}", to_string(trial.door),
+                   trial.seconds_per_hit.error().message);
+    }
+  }
+  if (const auto place = tracefs_place(); place && *place == private_tracefs)
+    spdlog::info("tracefs is not mounted: it is reached through a mount that nobody else sees");
+}
+
+void say_what_is_observed(const Agent& agent, const std::string& address) {
+  const auto& processes = agent.processes();
+  spdlog::info("{} Node.js processes observed, {} not supported; http://{}/metrics",
+               processes.observed().size(), processes.unsupported().size(), address);
+  if (processes.observed().empty()) spdlog::info("waiting for a Node.js process to start");
+}
+
+}  // namespace
+
+Result<int> serve(const Config& config) {
+  auto loop = AgentLoop::create();
+  if (!loop) return std::unexpected(loop.error());
+  auto address = parse_listen_address(config.listen);
+  if (!address) return std::unexpected(address.error());
+
+  MetricsPage page;
+  Pulse pulse;
+  pulse.last_tick_ns = monotonic_now_ns();
+  auto server = HttpServer::start(
+      *address,
+      HttpPages(page, [&] { return pulse.unhealthy(); }, [&] { return pulse.unready(); }));
+  if (!server) return std::unexpected(server.error());
+  auto agent = Agent::start(config, Grouping::container);
+  if (!agent) return std::unexpected(agent.error());
+  address->port = (*server)->port();
+  say_which_doors_work((*agent)->door_trials());
+
+  bool said = false;
+  auto done = loop->run(**agent, [&](const std::vector<ContainerMetrics>& containers) {
+    page.publish({containers, (*agent)->self_metrics()});
+    pulse.last_tick_ns = monotonic_now_ns();
+    pulse.ready = (*agent)->ready();
+    if (!std::exchange(said, true)) say_what_is_observed(**agent, to_string(*address));
+    return AgentLoop::After::go_on;
+  });
+  if (!done) return std::unexpected(done.error());
+  spdlog::info("detaching and leaving");
+  return 0;
+}
+
+}  // namespace uvtap

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "userspace/commands/commands.h"
+#include "userspace/config.h"
+#include "userspace/util/log.h"
+#include "userspace/version.h"
+
+namespace {
+
+using namespace uvtap;
+
+constexpr int exit_usage = 2;
+
+Result<int> run(const Config& config) {
+  switch (config.command) {
+    case Command::serve:
+      return serve(config);
+    case Command::top:
+      return top(config);
+    case Command::check:
+      return check(config);
+    case Command::version:
+      std::puts(version);
+      return 0;
+  }
+  return 0;
+}
+
+int complain(const Error& error, int code) {
+  std::fprintf(stderr, "uvtap: %s\n", error.message.c_str());
+  return code;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::vector<std::string> given(arguments + 1, arguments + count);
+  auto parsed = parse_config(given, process_environment);
+  if (const auto* help = std::get_if<HelpText>(&parsed)) {
+    std::fputs(help->text.c_str(), stdout);
+    return 0;
+  }
+  if (const auto* error = std::get_if<Error>(&parsed)) return complain(*error, exit_usage);
+  const auto& config = std::get<Config>(parsed);
+  set_up_logging(config.log_level, config.log_format);
+  auto code = run(config);
+  return code ? *code : complain(code.error(), 1);
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "userspace/observed_processes.h"
+
+#include <spdlog/spdlog.h>
+
+#include "userspace/discovery/process_name.h"
+#include "userspace/loops/loop_finder.h"
+#include "userspace/loops/loop_memory.h"
+
+namespace uvtap {
+namespace {
+
+/// A process may be seen before the dynamic linker has mapped its libraries, however long that
+/// takes on a cold disk: looked at again after 1, 2, 4 and 8 s.
+constexpr uint64_t first_interval_ns = 1'000'000'000;
+constexpr uint64_t last_interval_ns = 8'000'000'000;
+
+}  // namespace
+
+ObservedProcesses::ObservedProcesses(const ProcFs& proc, BpfPrograms& programs, LoopTable& table,
+                                     MemoryDoor& memory_door, const DoorPreference& doors)
+    : proc_(&proc),
+      programs_(&programs),
+      table_(&table),
+      memory_door_(&memory_door),
+      inspector_(proc, programs, doors),
+      attachments_(programs) {}
+
+void ObservedProcesses::appear(const ProcessId& id, uint64_t now_ns) {
+  look(id, now_ns);
+  if (!observed_.contains(id.pid))
+    second_looks_[id] = {now_ns + first_interval_ns, first_interval_ns};
+}
+
+void ObservedProcesses::leave(const ProcessId& id) {
+  second_looks_.erase(id);
+  refused_.erase(id);
+  unsupported_.erase(id.pid);
+  if (observed_.erase(id.pid) == 0) return;
+  programs_->forget(id.pid);
+  attachments_.detach(id.pid);
+  memory_door_->forget(id.pid);
+  spdlog::debug("pid {}: gone", id.pid);
+}
+
+void ObservedProcesses::look_again(uint64_t now_ns) {
+  std::vector<ProcessId> due;
+  for (auto& [id, second_look] : second_looks_)
+    if (second_look.due_ns <= now_ns) due.push_back(id);
+  for (const auto& id : due) {
+    look(id, now_ns);
+    SecondLook& again = second_looks_[id];
+    again.interval_ns *= 2;
+    again.due_ns = now_ns + again.interval_ns;
+    const bool settled = observed_.contains(id.pid) && !observed_[id.pid].info.node_version.empty();
+    // A refused probe is tried for as long as the process lives, though ever more rarely.
+    if (settled || (again.interval_ns > last_interval_ns && !refused_.contains(id)))
+      second_looks_.erase(id);
+  }
+}
+
+void ObservedProcesses::look(const ProcessId& id, uint64_t now_ns) {
+  if (observed_.contains(id.pid)) return;
+  auto outcome = inspector_.inspect(id.pid);
+  if (!outcome) {
+    pass_over(id, outcome.error(), now_ns);
+  } else if (outcome->plan) {
+    observe(id, *outcome->plan, now_ns);
+  } else if (outcome->unsupported) {
+    refuse(id, *outcome->unsupported, now_ns);
+  }
+}
+
+void ObservedProcesses::pass_over(const ProcessId& id, const Error& error, uint64_t now_ns) {
+  const auto stat = proc_->process_stat(id.pid);
+  if (!stat || stat->ended()) return;  // gone: nothing is missed
+  ++failures_["inspect"];
+  log_.warn("inspect", now_ns,
+            fmt::format("pid {} cannot be looked into: {}", id.pid, error.message));
+}
+
+void ObservedProcesses::observe(const ProcessId& id, const ProbePlan& plan, uint64_t now_ns) {
+  table_->remove_process(id.pid);  // of a program that ran in this process before an exec
+  if (auto started = start_observing(id.pid, plan); !started) {
+    refused_.insert(id);
+    fail_to("attach", id, started.error(), now_ns);
+    return;
+  }
+  refused_.erase(id);
+  unsupported_.erase(id.pid);
+  find_running_loops(id.pid, plan);
+  const auto command_line = proc_->command_line(id.pid);
+  const auto version = read_node_version(ProcessMemory(id.pid), plan.node_metadata);
+  ObservedProcess process{.id = id,
+                          .plan = plan,
+                          .name = command_line ? display_name(*command_line) : "",
+                          .info = {version.value_or(""), to_string(plan.libuv_version)}};
+  spdlog::info("observing {}/{} (Node.js {}, libuv {}) through {}", process.name, id.pid,
+               process.info.node_version, process.info.libuv_version, to_string(plan.door));
+  observed_[id.pid] = std::move(process);
+}
+
+Result<void> ObservedProcesses::start_observing(pid_t pid, const ProbePlan& plan) {
+  if (auto told = programs_->observe(pid, describe(plan)); !told) return told;
+  auto attached = attachments_.attach(pid, plan);
+  if (!attached) programs_->forget(pid);
+  return attached;
+}
+
+void ObservedProcesses::find_running_loops(pid_t pid, const ProbePlan& plan) {
+  if (plan.door == FRONT_DOOR_MEMORY) return memory_door_->observe(pid, plan);
+  for (const auto& slot : find_loops(pid, plan, *proc_, programs_->delay_resolution_ms()))
+    if (auto added = table_->add(slot); !added)
+      spdlog::warn("pid {}: a loop is not observed: {}", pid, added.error().message);
+}
+
+void ObservedProcesses::refuse(const ProcessId& id, const Unsupported& unsupported,
+                               uint64_t now_ns) {
+  if (!unsupported_.insert_or_assign(id.pid, unsupported).second) return;
+  log_.warn(unsupported.message, now_ns,
+            fmt::format("pid {} is not observed: {}", id.pid, unsupported.message));
+}
+
+void ObservedProcesses::fail_to(const std::string& what, const ProcessId& id, const Error& error,
+                                uint64_t now_ns) {
+  ++failures_[what];
+  log_.warn(what, now_ns, fmt::format("pid {} is not observed yet: {}", id.pid, error.message));
+}
+
+}  // namespace uvtap
