@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a process holds in the kernel, as /proc and bpftool tell it."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+KINDS = ("map", "prog", "link")
+_ID = re.compile(r"^(map|prog|link)_id:\s*(\d+)", re.MULTILINE)
+
+
+def _bpftool(*arguments: str) -> list[dict]:
+    done = subprocess.run(["bpftool", "-j", *arguments], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout or "[]")
+
+
+def held_by(pid: int) -> dict[str, set[int]]:
+    """The ids of the maps, programs and links that this process has open, by kind."""
+    held: dict[str, set[int]] = {kind: set() for kind in KINDS}
+    for info in Path(f"/proc/{pid}/fdinfo").iterdir():
+        for kind, number in _ID.findall(info.read_text()):
+            held[kind].add(int(number))
+    return held
+
+
+def existing() -> dict[str, set[int]]:
+    return {kind: {each["id"] for each in _bpftool(kind, "show")} for kind in KINDS}
+
+
+def map_keys(pid: int, name: str) -> set[int]:
+    """The keys, 32-bit numbers, of this process's map of that name."""
+    held = held_by(pid)["map"]
+    maps = [each["id"] for each in _bpftool("map", "show") if each.get("name") == name]
+    (found,) = held.intersection(maps)
+    entries = _bpftool("map", "dump", "id", str(found))
+    return {int.from_bytes(map(_byte, entry["key"]), "little") for entry in entries}
+
+
+def _byte(text: str) -> int:
+    return int(text, 16)

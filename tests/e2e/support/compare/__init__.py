@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""uvtap's figures against the application's own, over the same windows."""

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lets a daemon and applications speak of the same window.
+
+The daemon looks once a second. Its counters at the look, active + idle, say how long a loop had
+been observed by then, so a new look shows as a jump of that sum. As soon as a look shows, the
+applications are asked for their own times. They run at real-time priority and answer at once unless
+their loop is busy: so from the question to the answer it was. From the look to the question, a few
+milliseconds, it was as busy as it is on average.
+"""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Callable
+
+from ..apps import App, Mark
+from ..metrics import Exposition, LoopTimes
+from ..uvtap import Uvtap
+
+LOOKS_APART_S = 1.0
+NEAR_S = 0.06  # asks often only when a look is expected so soon
+FINE_S = 0.003
+COARSE_S = 0.02
+
+Ask = Callable[[App, str], Mark]
+
+
+@dataclass(frozen=True)
+class Look:
+    """One look of the daemon, with the applications' answers to it."""
+
+    at_s: float  # CLOCK_MONOTONIC, when it was noticed
+    exposition: Exposition
+    marks: dict[int, Mark]  # by pid
+
+
+def watch(
+    uvtap: Uvtap, apps: list[App], window_s: float, at_begin: Callable[[], None] = lambda: None
+) -> "Window":
+    """Observes one window. It begins two looks from now: the first tells when to expect the
+    second."""
+    noticed = _await_look(uvtap, apps, 0.0, App.prepare)
+    begin = _await_look(uvtap, apps, noticed.at_s + LOOKS_APART_S, App.begin)
+    at_begin()
+    return Window(begin, _await_look(uvtap, apps, begin.at_s + window_s, App.mark))
+
+
+def _await_look(uvtap: Uvtap, apps: list[App], expected_s: float, ask: Ask) -> Look:
+    """The look that comes at this moment, give or take half a look."""
+
+    def counters(exposition: Exposition) -> list[str]:
+        name = "nodejs_eventloop_time_seconds_total"
+        return [line for app in apps for line in exposition.lines(name, app.pid)]
+
+    uvtap.pause(max(0.0, expected_s - LOOKS_APART_S / 2 - time.monotonic()))
+    before = counters(uvtap.scrape())
+    while True:
+        near = abs(time.monotonic() - expected_s) < NEAR_S
+        uvtap.pause(FINE_S if near else COARSE_S)
+        at = time.monotonic()
+        exposition = uvtap.scrape()
+        if counters(exposition) != before:
+            return Look(at, exposition, _ask_all(apps, lambda app: ask(app, uvtap.door)))
+
+
+def _ask_all(apps: list[App], ask: Callable[[App], Mark]) -> dict[int, Mark]:
+    """Asks side by side: a busy application must not make the question to an idle one late."""
+    with ThreadPoolExecutor() as pool:
+        marks = pool.map(ask, apps)
+        return {app.pid: mark for app, mark in zip(apps, marks)}
+
+
+@dataclass(frozen=True)
+class Window:
+    """What the daemon and the applications said at the two ends."""
+
+    begin: Look
+    end: Look
+
+    def times(self, pid: int, prefix: str = "nodejs_eventloop") -> LoopTimes:
+        """The daemon's."""
+        end, begin = self.end.exposition, self.begin.exposition
+        return end.times(pid, prefix) - begin.times(pid, prefix)
+
+    def wait_bucket(self, pid: int, percent: float) -> tuple[float, float]:
+        """Between which bounds of the wait histogram this percentile of the window lies."""
+        begin, end = (look.exposition.wait_buckets(pid) for look in (self.begin, self.end))
+        counts = {bound: count - begin.get(bound, 0.0) for bound, count in end.items()}
+        wanted = counts[float("inf")] * percent / 100
+        low = 0.0
+        for bound in sorted(counts):
+            if counts[bound] >= wanted:
+                return low, bound
+            low = bound
+        raise AssertionError("the last bucket holds everything")
+
+    def own_times(self, pid: int) -> LoopTimes:
+        """The application's, of its main loop."""
+        share = (self.end.marks[pid].main - self.begin.marks[pid].main).utilization
+        since = self._observed_since(pid)
+        return _own_at(self.end, pid, since, share) - _own_at(self.begin, pid, since, share)
+
+    def own_worker_times(self, pid: int) -> LoopTimes:
+        """The application's, of its Worker. Its main loop idles, so it answers at once."""
+        return self.end.marks[pid].workers[0] - self.begin.marks[pid].workers[0]
+
+    def _observed_since(self, pid: int) -> float:
+        """When the daemon began to observe, by the look that was noticed the least late."""
+        return min(
+            look.at_s - look.exposition.times(pid).observed for look in (self.begin, self.end)
+        )
+
+
+def _own_at(look: Look, pid: int, observed_since: float, share: float) -> LoopTimes:
+    """The main loop's own times at the very moment of the look."""
+    mark = look.marks[pid]
+    answering = mark.at_s - mark.asked_s
+    asking = mark.asked_s - (observed_since + look.exposition.times(pid).observed)
+    return mark.main - LoopTimes(answering + share * asking, (1 - share) * asking)
