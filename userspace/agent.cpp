@@ -18,6 +18,14 @@ DoorPreference allowed_doors(const Config& config, const std::vector<DoorTrial>&
   return usable_doors(trials);
 }
 
+/// Hits by front door: of observed loops, and those that were none of theirs.
+std::array<uint64_t, FRONT_DOOR_COUNT> all_hits(std::array<uint64_t, FRONT_DOOR_COUNT> hits,
+                                                const BpfPrograms::IgnoredCounts& ignored) {
+  for (size_t counter = 0; counter < ignored.size(); ++counter)
+    hits[counter / IGNORED_REASON_COUNT] += ignored[counter];
+  return hits;
+}
+
 /// A forced door must work: there is no other one to take instead.
 Result<void> try_forced_door(const Config& config, const std::vector<DoorTrial>& trials) {
   for (const auto& trial : trials)
@@ -132,12 +140,8 @@ SelfMetrics Agent::self_metrics() const {
   self.attached_binaries = processes_->attached_binaries();
   self.attach_failures = processes_->failures();
   self.lost = programs_->lost();
-  self.probe_hits = reader_.hits();
-  const auto ignored = programs_->ignored();
-  for (int door = 0; door < FRONT_DOOR_COUNT; ++door)
-    for (int reason = 0; reason < IGNORED_REASON_COUNT; ++reason)
-      self.probe_hits[static_cast<size_t>(door)] +=
-          ignored[static_cast<size_t>(IGNORED_COUNTER(door, reason))];
+  self.unreadable_looks = reader_.unreadable();
+  self.probe_hits = all_hits(reader_.hits(), programs_->ignored());
   for (const auto& trial : trials_)
     if (trial.seconds_per_hit) self.probe_cost_seconds[trial.door] = *trial.seconds_per_hit;
   std::set<pid_t> with_loop;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "userspace/util/duration.h"
+#include "userspace/util/front_door_name.h"
 
 namespace uvtap {
 
@@ -81,13 +82,10 @@ bool store_root(std::string_view text, std::string& target) {
 }
 
 bool store_front_door(std::string_view text, std::optional<front_door>& target) {
-  return store_choice<std::optional<front_door>>(text,
-                                                 {{"auto", std::nullopt},
-                                                  {"io_poll", FRONT_DOOR_IO_POLL},
-                                                  {"epoll", FRONT_DOOR_EPOLL},
-                                                  {"tracepoint", FRONT_DOOR_TRACEPOINT},
-                                                  {"memory", FRONT_DOOR_MEMORY}},
-                                                 target);
+  const std::optional<front_door> door = parse_front_door(text);
+  if (!door && text != "auto") return false;
+  target = door;
+  return true;
 }
 
 bool store_top_row(std::string_view text, Grouping& target) {

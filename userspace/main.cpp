@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -34,10 +35,7 @@ int complain(const Error& error, int code) {
   return code;
 }
 
-}  // namespace
-
-int main(int count, char** arguments) {
-  const std::vector<std::string> given(arguments + 1, arguments + count);
+int run_arguments(const std::vector<std::string>& given) {
   auto parsed = parse_config(given, process_environment);
   if (const auto* help = std::get_if<HelpText>(&parsed)) {
     std::fputs(help->text.c_str(), stdout);
@@ -48,4 +46,16 @@ int main(int count, char** arguments) {
   set_up_logging(config.log_level, config.log_format);
   auto code = run(config);
   return code ? *code : complain(code.error(), 1);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  // Our own errors are values. What a library throws, or a lack of memory, ends here.
+  try {
+    return run_arguments({arguments + 1, arguments + count});
+  } catch (const std::exception& exception) {
+    std::fprintf(stderr, "uvtap: unexpected: %s\n", exception.what());
+    return 1;
+  }
 }

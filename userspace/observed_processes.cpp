@@ -117,6 +117,10 @@ void ObservedProcesses::find_running_loops(pid_t pid, const ProbePlan& plan) {
 void ObservedProcesses::refuse(const ProcessId& id, const Unsupported& unsupported,
                                uint64_t now_ns) {
   if (!unsupported_.insert_or_assign(id.pid, unsupported).second) return;
+  if (unsupported.reason == "not_node") {
+    spdlog::debug("pid {} is not observed: {}", id.pid, unsupported.message);
+    return;
+  }
   log_.warn(unsupported.message, now_ns,
             fmt::format("pid {} is not observed: {}", id.pid, unsupported.message));
 }

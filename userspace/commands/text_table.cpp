@@ -19,6 +19,7 @@ size_t width_of(std::string_view text) {
 
 std::vector<size_t> widths_of(const TextTable& table) {
   std::vector<size_t> widths;
+  widths.reserve(table.columns.size());
   for (const Column& column : table.columns)
     widths.push_back(std::max(column.min_width, width_of(column.title)));
   for (const TableRow& row : table.rows)

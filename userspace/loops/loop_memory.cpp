@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <ctime>
 #include <optional>
 #include <span>
 #include <vector>
+
+#include "userspace/util/monotonic_clock.h"
 
 namespace uvtap {
 
@@ -22,12 +23,6 @@ constexpr uint64_t loop_size = 848;           // sizeof(uv_loop_t), libuv 1.28 t
 constexpr uint32_t uv_metrics_idle_time = 1;  // UV_METRICS_IDLE_TIME in internal_fields->flags
 // libuv has defined no more than a handful of flags: anything beyond a byte is not this field.
 constexpr uint32_t flags_end = 1U << 8;
-
-uint64_t monotonic_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
 
 template <typename Value>
 std::span<std::byte> bytes_of(Value& value) {
@@ -62,9 +57,9 @@ Result<std::optional<LoopCounters>> try_read_counters(const ProcessMemory& memor
       ProcessMemory::Piece{loop + layout.time, bytes_of(counters.loop_time_ms)},
       ProcessMemory::Piece{fields + layout.entry_time, bytes_of(again)},
   };
-  counters.taken_at_ns = monotonic_ns();
+  counters.taken_at_ns = monotonic_now_ns();
   const Result<void> done = memory.read_pieces(pieces);
-  const uint64_t took_ns = monotonic_ns() - counters.taken_at_ns;
+  const uint64_t took_ns = monotonic_now_ns() - counters.taken_at_ns;
   if (!done) return std::unexpected(done.error());
   if (took_ns > longest_read_ns || idle != again) return std::nullopt;
   counters.entry_time_ns = idle.entry_time_ns;

@@ -43,6 +43,7 @@ void MemoryDoor::find_new_loops() {
 std::vector<loop_slot> MemoryDoor::take_slots() {
   std::vector<loop_slot> slots;
   const std::scoped_lock lock(mutex_);
+  slots.reserve(loops_.size());
   for (const auto& [tid, loop] : loops_) slots.push_back(loop.slot());
   std::erase_if(loops_, [](const auto& entry) { return entry.second.slot().ended_ns != 0; });
   return slots;

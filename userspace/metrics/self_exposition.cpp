@@ -3,31 +3,14 @@
 #include <string_view>
 
 #include "userspace/metrics/exposition.h"
+#include "userspace/util/front_door_name.h"
 
 namespace uvtap {
 namespace {
 
 using prometheus::MetricType;
 
-// Switches without a default: the compiler names what is missing here.
-
-std::string_view name_of(front_door door) {
-  switch (door) {
-    case FRONT_DOOR_IO_POLL:
-      return "io_poll";
-    case FRONT_DOOR_EPOLL:
-      return "epoll";
-    case FRONT_DOOR_TRACEPOINT:
-      return "tracepoint";
-    case FRONT_DOOR_MEMORY:
-      return "memory";
-    case FRONT_DOOR_NONE:
-    case FRONT_DOOR_COUNT:
-      break;
-  }
-  return "none";
-}
-
+// Without a default: the compiler names what is missing here.
 std::string_view name_of(lost_reason reason) {
   switch (reason) {
     case LOST_LOOP_UNREADABLE:
@@ -83,7 +66,7 @@ void add_probes(Families& families, const SelfMetrics& self) {
   FamilyBuilder cost(MetricType::Gauge, "uvtap_probe_cost_seconds",
                      "What one hit costs the application, measured on this machine at start.");
   for (size_t door = FRONT_DOOR_NONE + 1; door < FRONT_DOOR_COUNT; ++door) {
-    const Labels labels = with_label({}, "front_door", name_of(static_cast<front_door>(door)));
+    const Labels labels = with_label({}, "front_door", to_string(static_cast<front_door>(door)));
     hits.add(labels, static_cast<double>(self.probe_hits[door]));
     const auto& seconds_per_hit = self.probe_cost_seconds[door];
     if (seconds_per_hit) cost.add(labels, *seconds_per_hit);
@@ -99,6 +82,7 @@ void add_lost(Families& families, const SelfMetrics& self) {
     family.add(with_label({}, "reason", name_of(static_cast<lost_reason>(reason))),
                static_cast<double>(self.lost[reason]));
   }
+  family.add({{"reason", "turn_in_progress"}}, static_cast<double>(self.unreadable_looks));
   family.finish(families);
 }
 

@@ -21,6 +21,8 @@ struct SelfMetrics {
   /// Measured on this machine at start, per hit; none where a door was not measured.
   std::array<std::optional<double>, FRONT_DOOR_COUNT> probe_cost_seconds{};
   std::array<uint64_t, LOST_REASON_COUNT> lost{};
+  /// Looks into a process's memory that failed: a turn in progress was not counted up to then.
+  uint64_t unreadable_looks = 0;
 
   /// Node processes that are alive.
   uint64_t processes_observed = 0;

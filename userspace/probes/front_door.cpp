@@ -6,7 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 
 #include "userspace/probes/tracefs.h"
@@ -14,9 +13,6 @@
 
 namespace uvtap {
 namespace {
-
-constexpr std::array<std::string_view, FRONT_DOOR_COUNT> names = {"none", "io_poll", "epoll",
-                                                                  "tracepoint", "memory"};
 
 Result<UniqueFd> open_tracepoint_event(uint64_t tracepoint_id) {
   perf_event_attr attributes{};
@@ -41,16 +37,6 @@ Result<Link> attach_tracepoint(bpf_program* program, std::string_view event_name
 }
 
 }  // namespace
-
-std::string_view to_string(front_door door) {
-  return door < FRONT_DOOR_COUNT ? names[door] : names[FRONT_DOOR_NONE];
-}
-
-std::optional<front_door> parse_front_door(std::string_view name) {
-  for (size_t i = FRONT_DOOR_IO_POLL; i < names.size(); ++i)
-    if (names[i] == name) return static_cast<front_door>(i);
-  return std::nullopt;
-}
 
 Result<Link> attach_uprobe(bpf_program* program, const UprobeTarget& target, pid_t pid) {
   bpf_uprobe_opts options{};

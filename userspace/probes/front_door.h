@@ -5,20 +5,16 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bpf/loop_contract.h"
 #include "userspace/probes/bpf_programs.h"
+#include "userspace/util/front_door_name.h"
 #include "userspace/util/result.h"
 
 namespace uvtap {
-
-/// "io_poll", "epoll", "tracepoint", "memory"; "none" for the rest.
-[[nodiscard]] std::string_view to_string(front_door door);
-[[nodiscard]] std::optional<front_door> parse_front_door(std::string_view name);
 
 /// One instruction of one file, reached by any path that leads to the file's inode.
 struct UprobeTarget {

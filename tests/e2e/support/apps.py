@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import Lock
 
 from .metrics import LoopTimes
-from .nodes import Node
+from .nodes import ENVIRONMENT, Node
 
 
 
@@ -49,7 +49,7 @@ class App:
         real_time = [] if priority is None else ["chrt", "-f", str(priority)]
         self.process = subprocess.Popen(
             real_time + node.command("app.js", load),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         hello = self._read()
         self.version: str = hello["node"]

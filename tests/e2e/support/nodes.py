@@ -15,6 +15,9 @@ DOORS = ("io_poll", "epoll", "tracepoint", "memory")
 # io_poll needs .symtab, which these have not.
 STRIPPED = ("debian18", "24-stripped")
 
+# What Node reads from the environment (NODE_OPTIONS, …) would change what is measured.
+ENVIRONMENT = {"PATH": os.environ.get("PATH", os.defpath)}
+
 
 def nodes_dir() -> Path:
     return Path(os.environ.get("UVTAP_NODES", REPOSITORY / "build" / "nodes")).resolve()

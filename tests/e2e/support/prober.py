@@ -4,7 +4,7 @@
 import json
 import subprocess
 
-from .nodes import Node
+from .nodes import ENVIRONMENT, Node
 
 PRIORITY = 25  # above the applications: what is measured is their loop, not the client's
 PER_SECOND = 150
@@ -17,7 +17,7 @@ class Prober:
         command = node.command("prober.js", str(port), str(seconds), str(PER_SECOND))
         self.process = subprocess.Popen(
             ["chrt", "-f", str(PRIORITY), *command],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env=ENVIRONMENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         self.process.stdout.readline()
 
