@@ -81,14 +81,25 @@ static __always_inline void add_to_bucket(struct histogram_bucket *bucket, __u64
   bucket->sum_ns += value_ns * count;
 }
 
+/* At most `last`, in a way that the verifier sees: the compiler may compare one copy of a number and
+ * go on with another, of which the verifier of Linux 6.1 then knows no bound. */
+static __always_inline __u64 at_most(__u64 number, __u64 last) {
+#ifdef __bpf__
+  asm volatile("if %0 <= %1 goto +1\n%0 = %1" : "+r"(number) : "i"(last));
+  return number;
+#else
+  return number < last ? number : last;
+#endif
+}
+
 static __always_inline void record_busy_stretch(struct loop_slot *slot, __u64 busy_ns) {
   __u32 index = histogram_index(busy_ns, TURN_MIN_SHIFT, TURN_SUB_BITS, TURN_BUCKETS);
-  if (index < TURN_BUCKETS) add_to_bucket(&slot->turn_histogram[index], busy_ns, 1);
+  add_to_bucket(&slot->turn_histogram[at_most(index, TURN_BUCKETS - 1)], busy_ns, 1);
 }
 
 static __always_inline void record_delay(struct loop_slot *slot, __u64 interval_ns, __u64 count) {
   __u32 index = histogram_index(interval_ns, DELAY_MIN_SHIFT, DELAY_SUB_BITS, DELAY_BUCKETS);
-  if (index < DELAY_BUCKETS) add_to_bucket(&slot->delay_histogram[index], interval_ns, count);
+  add_to_bucket(&slot->delay_histogram[at_most(index, DELAY_BUCKETS - 1)], interval_ns, count);
 }
 
 /* The timer fires and is armed again, as a repeating uv_timer_t in whole milliseconds. */

@@ -38,8 +38,11 @@ class Agent {
   [[nodiscard]] const std::vector<LoopSnapshot>& loops() const { return loops_; }
   /// Whose figures this loop of the last tick was put together with.
   [[nodiscard]] PodIdentity identity_of(const LoopSnapshot& loop) const;
-  /// Node processes are found and their probes attached, as far as that is possible.
-  [[nodiscard]] bool ready() const { return scanned_ && !processes_->any_attach_pending(); }
+  /// The processes have been looked at, and what can be attached is. One process that refuses its
+  /// probe does not make the whole machine unready; all of them do.
+  [[nodiscard]] bool ready() const {
+    return scanned_ && !(processes_->observed().empty() && processes_->any_attach_pending());
+  }
 
  private:
   Agent(const Config& config, Grouping grouping, std::unique_ptr<BpfPrograms> programs,

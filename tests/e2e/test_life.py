@@ -127,9 +127,8 @@ class LeftOvers(E2eTest):
         self.app("idle")
         with Uvtap() as uvtap:
             held = bpf_objects.held_by(uvtap.pid)
-            self.assertTrue(held["map"] and held["prog"], held)
-        left = {kind: ids & bpf_objects.existing()[kind] for kind, ids in held.items()}
-        self.assertEqual(left, {"map": set(), "prog": set(), "link": set()})
+            self.assertTrue(all(held.values()), held)
+        bpf_objects.await_freed(held)
 
     def test_it_ends_within_a_second(self):
         self.app("mixed")

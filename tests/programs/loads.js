@@ -74,15 +74,14 @@ function cpu() {
   return serveWork(() => spin(15));
 }
 
-/** Request: much garbage, some of it long-lived, and every tenth time a full collection: V8 alone
- * would do few of them in a short window, and at no regular moments. */
+/** Request: much garbage, some of it long-lived, and a full collection: V8 alone would do few of
+ * them in a short window. */
 function gcChurn() {
   const keep = [];
   const gc = exposeGc();
-  let requests = 0;
   return serveWork(() => {
     makeGarbage(keep, 20000);
-    if (++requests % 10 === 0) gc();
+    gc();
   });
 }
 

@@ -4,6 +4,8 @@
 import json
 import re
 import subprocess
+import time
+from contextlib import suppress
 from pathlib import Path
 
 KINDS = ("map", "prog", "link")
@@ -19,9 +21,18 @@ def held_by(pid: int) -> dict[str, set[int]]:
     """The ids of the maps, programs and links that this process has open, by kind."""
     held: dict[str, set[int]] = {kind: set() for kind in KINDS}
     for info in Path(f"/proc/{pid}/fdinfo").iterdir():
-        for kind, number in _ID.findall(info.read_text()):
-            held[kind].add(int(number))
+        with suppress(FileNotFoundError):  # closed meanwhile
+            for kind, number in _ID.findall(info.read_text()):
+                held[kind].add(int(number))
     return held
+
+
+def await_freed(ids: dict[str, set[int]], within_s: float = 5.0) -> None:
+    """The kernel frees what nobody holds a moment later."""
+    deadline = time.monotonic() + within_s
+    while any(ids[kind] & there for kind, there in existing().items()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"some are still there after {within_s} s: {ids}")
 
 
 def existing() -> dict[str, set[int]]:

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "userspace/loops/loop_table.h"
+#include "userspace/probes/lifecycle_events.h"
+
+using namespace uvtap;
+
+namespace {
+
+BpfPrograms load(uint32_t max_loops = 16) {
+  auto programs = BpfPrograms::load({.max_loops = max_loops});
+  if (!programs) FAIL(programs.error().message);
+  return std::move(*programs);
+}
+
+/// Takes events until one is of this kind and process; false when none comes for five seconds.
+bool await_event(LifecycleEvents& events, lifecycle_kind kind, pid_t pid) {
+  bool seen = false;
+  while (!seen) {
+    pollfd readable{events.fd(), POLLIN, 0};
+    if (poll(&readable, 1, 5000) != 1) return false;
+    events.take([&](const lifecycle_event& event) {
+      seen = seen || (event.kind == kind && event.tgid == static_cast<uint32_t>(pid));
+    });
+  }
+  return true;
+}
+
+pid_t run_true() {
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/bin/true", "true", nullptr);
+    _exit(127);
+  }
+  return child;
+}
+
+loop_slot slot_of(uint32_t tgid, uint32_t tid) {
+  loop_slot slot{};
+  slot.tgid = tgid;
+  slot.tid = tid;
+  slot.turns = 7;
+  slot.turn_histogram[3].count = 7;
+  return slot;
+}
+
+}  // namespace
+
+TEST_CASE("the files that a process maps are known by their inodes") {
+  auto programs = load();
+  auto files = programs.mapped_files(getpid());
+  REQUIRE(files);
+  struct stat own{};
+  REQUIRE(stat("/proc/self/exe", &own) == 0);
+  CHECK(std::ranges::any_of(*files, [&](const auto& file) { return file.inode == own.st_ino; }));
+  CHECK(std::ranges::all_of(*files, [](const auto& file) {
+    return file.tgid == static_cast<uint32_t>(getpid()) && file.start < file.end;
+  }));
+}
+
+TEST_CASE("a process that is gone maps nothing") {
+  auto programs = load();
+  const pid_t child = run_true();
+  waitpid(child, nullptr, 0);
+  auto files = programs.mapped_files(child);
+  REQUIRE(files);
+  CHECK(files->empty());
+}
+
+TEST_CASE("an exec is reported, and the end of an observed process") {
+  auto programs = load();
+  REQUIRE(programs.start_lifecycle());
+  auto events = LifecycleEvents::open(programs);
+  REQUIRE(events);
+  int gate[2];
+  REQUIRE(pipe(gate) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    char go = 0;
+    if (read(gate[0], &go, 1) == 1) execl("/bin/true", "true", nullptr);
+    _exit(127);
+  }
+  REQUIRE(programs.observe(child, {FRONT_DOOR_IO_POLL, 136, 0, 0}));
+  REQUIRE(write(gate[1], "x", 1) == 1);
+  CHECK(await_event(**events, LIFECYCLE_EXEC, child));
+  CHECK(await_event(**events, LIFECYCLE_EXIT, child));
+  waitpid(child, nullptr, 0);
+  close(gate[0]);
+  close(gate[1]);
+}
+
+TEST_CASE("a loop found in memory gets a slot, once") {
+  auto programs = load();
+  auto table = LoopTable::map(programs);
+  REQUIRE(table);
+  REQUIRE(table->add(slot_of(100, 101)));
+  REQUIRE(table->add(slot_of(100, 101)));
+  REQUIRE(table->entries().size() == 1);
+  loop_slot copy{};
+  table->read(table->entries().front().index, copy);
+  CHECK(copy.tgid == 100);
+  CHECK(copy.turns == 7);
+  CHECK(copy.turn_histogram[3].count == 7);
+  table->remove_process(100);
+  CHECK(table->entries().empty());
+}
+
+TEST_CASE("when all slots are taken that is said, and a freed one is empty") {
+  auto programs = load(2);
+  auto table = LoopTable::map(programs);
+  REQUIRE(table);
+  REQUIRE(table->add(slot_of(100, 101)));
+  REQUIRE(table->add(slot_of(100, 102)));
+  auto third = table->add(slot_of(100, 103));
+  REQUIRE_FALSE(third);
+  CHECK(third.error().message.find("--max-loops") != std::string::npos);
+  table->remove_process(100);
+  loop_slot empty{};
+  empty.tgid = 100;
+  empty.tid = 104;
+  REQUIRE(table->add(empty));
+  loop_slot copy{};
+  table->read(table->entries().front().index, copy);
+  CHECK(copy.turns == 0);
+  CHECK(copy.turn_histogram[3].count == 0);
+}
