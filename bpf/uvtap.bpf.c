@@ -31,7 +31,7 @@ struct {
 
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1024);
+  __uint(max_entries, 512);
   __type(key, __u32); /* thread id */
   __type(value, __u32);
 } slot_of_thread SEC(".maps");
@@ -39,7 +39,7 @@ struct {
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
   __uint(map_flags, BPF_F_MMAPABLE);
-  __uint(max_entries, 1024);
+  __uint(max_entries, 512);
   __type(key, __u32);
   __type(value, struct loop_slot);
 } slots SEC(".maps");
@@ -47,7 +47,7 @@ struct {
 /* Slots nobody uses, all zero: filled by the daemon. */
 struct {
   __uint(type, BPF_MAP_TYPE_QUEUE);
-  __uint(max_entries, 1024);
+  __uint(max_entries, 512);
   __type(value, __u32);
 } free_slots SEC(".maps");
 

@@ -28,7 +28,7 @@ struct Config {
   uint64_t window_ns = 15'000'000'000;
   uint64_t delay_resolution_ns = 20'000'000;
   std::optional<front_door> forced_front_door;  ///< none: the best for each binary
-  uint32_t max_loops = 1024;
+  uint32_t max_loops = 512;
   std::string proc_root = "/proc";  ///< absolute, without a slash at the end
 
   // serve

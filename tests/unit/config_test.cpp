@@ -45,7 +45,7 @@ TEST_CASE("serve has defaults for everything", "[config]") {
   CHECK_FALSE(config.forced_front_door);
   CHECK_FALSE(config.per_process);
   CHECK(config.proc_root == "/proc");
-  CHECK(config.max_loops == 1024);
+  CHECK(config.max_loops == 512);
   CHECK(config.log_level == LogLevel::info);
   CHECK(config.log_format == LogFormat::text);
 }

@@ -20,7 +20,7 @@ struct uvtap_bpf;
 namespace uvtap {
 
 struct BpfSettings {
-  uint32_t max_loops = 1024;
+  uint32_t max_loops = 512;
   uint64_t delay_resolution_ms = 20;
 };
 
