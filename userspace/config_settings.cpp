@@ -145,8 +145,8 @@ constexpr std::array all_settings = {
             [](std::string_view text, Config& config) {
               return store_switch(text, config.per_process);
             }},
-    Setting{"max-loops", "COUNT", "How many loops can be observed at a time.", "16 to 65536",
-            "512", running,
+    Setting{"max-loops", "COUNT", "How many loops can be observed at a time.", "16 to 65536", "512",
+            running,
             [](std::string_view text, Config& config) {
               return store_number<uint32_t>(text, 16, 65536, config.max_loops);
             }},

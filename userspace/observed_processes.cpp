@@ -28,8 +28,12 @@ ObservedProcesses::ObservedProcesses(const ProcFs& proc, BpfPrograms& programs, 
 
 void ObservedProcesses::appear(const ProcessId& id, uint64_t now_ns) {
   look(id, now_ns);
-  if (!observed_.contains(id.pid))
-    second_looks_[id] = {now_ns + first_interval_ns, first_interval_ns};
+  if (!is_settled(id.pid)) second_looks_[id] = {now_ns + first_interval_ns, first_interval_ns};
+}
+
+bool ObservedProcesses::is_settled(pid_t pid) const {
+  auto process = observed_.find(pid);
+  return process != observed_.end() && !process->second.info.node_version.empty();
 }
 
 void ObservedProcesses::leave(const ProcessId& id) {
@@ -52,15 +56,15 @@ void ObservedProcesses::look_again(uint64_t now_ns) {
     SecondLook& again = second_looks_[id];
     again.interval_ns *= 2;
     again.due_ns = now_ns + again.interval_ns;
-    const bool settled = observed_.contains(id.pid) && !observed_[id.pid].info.node_version.empty();
     // A refused probe is tried for as long as the process lives, though ever more rarely.
-    if (settled || (again.interval_ns > last_interval_ns && !refused_.contains(id)))
+    if (is_settled(id.pid) || (again.interval_ns > last_interval_ns && !refused_.contains(id)))
       second_looks_.erase(id);
   }
 }
 
 void ObservedProcesses::look(const ProcessId& id, uint64_t now_ns) {
-  if (observed_.contains(id.pid)) return;
+  if (auto known = observed_.find(id.pid); known != observed_.end())
+    return read_version(known->second);
   auto outcome = inspector_.inspect(id.pid);
   if (!outcome) {
     pass_over(id, outcome.error(), now_ns);
@@ -90,14 +94,22 @@ void ObservedProcesses::observe(const ProcessId& id, const ProbePlan& plan, uint
   unsupported_.erase(id.pid);
   find_running_loops(id.pid, plan);
   const auto command_line = proc_->command_line(id.pid);
-  const auto version = read_node_version(ProcessMemory(id.pid), plan.node_metadata);
   ObservedProcess process{.id = id,
                           .plan = plan,
                           .name = command_line ? display_name(*command_line) : "",
-                          .info = {version.value_or(""), to_string(plan.libuv_version)}};
+                          .info = {"", to_string(plan.libuv_version)}};
+  read_version(process);
+  const auto& version = process.info.node_version;
   spdlog::info("observing {}/{} (Node.js {}, libuv {}) through {}", process.name, id.pid,
-               process.info.node_version, process.info.libuv_version, to_string(plan.door));
+               version.empty() ? "starting" : version, process.info.libuv_version,
+               to_string(plan.door));
   observed_[id.pid] = std::move(process);
+}
+
+/// Node.js itself puts it there, some time after the process's start.
+void ObservedProcesses::read_version(ObservedProcess& process) const {
+  auto version = read_node_version(ProcessMemory(process.id.pid), process.plan.node_metadata);
+  if (version) process.info.node_version = std::move(*version);
 }
 
 Result<void> ObservedProcesses::start_observing(pid_t pid, const ProbePlan& plan) {

@@ -52,6 +52,8 @@ class ObservedProcesses {
     uint64_t interval_ns = 0;
   };
   void look(const ProcessId& id, uint64_t now_ns);
+  [[nodiscard]] bool is_settled(pid_t pid) const;
+  void read_version(ObservedProcess& process) const;
   void pass_over(const ProcessId& id, const Error& error, uint64_t now_ns);
   void observe(const ProcessId& id, const ProbePlan& plan, uint64_t now_ns);
   Result<void> start_observing(pid_t pid, const ProbePlan& plan);

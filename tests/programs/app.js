@@ -30,15 +30,15 @@ function startMonitor() {
 
 /** The delay monitor's figures in nanoseconds: [one sample below, the figure, one sample above].
  *
- * Where a window ends is uncertain by one sample. For the longest interval the long monitor stands
- * in: it has also seen the one in progress when the other started, which Node does not record. */
+ * Where a window ends is uncertain by one sample: the interval in progress at its end may be in or
+ * not, and Node does not record the one in progress at its begin. The long monitor has seen it. */
 function delayFigures(monitor, sinceMs) {
   const samples = ((performance.now() - sinceMs) * 1e6) / monitor.mean;
   const sample = 100 / samples;
   const around = (percent) =>
     [-sample, 0, sample].map((by) => monitor.percentile(Math.min(percent + by, 100)));
-  const longest = [monitor.max, longMonitor.max];
-  const max = [Math.min(...longest), monitor.max, Math.max(...longest)];
+  const [below] = around(100);
+  const max = [below, monitor.max, Math.max(monitor.max, longMonitor.max)];
   return { p50: around(50), p95: around(95), p99: around(99), max };
 }
 

@@ -9,10 +9,17 @@
 #include <cerrno>
 #include <csignal>
 
+#include "userspace/util/monotonic_clock.h"
+
 namespace uvtap {
 namespace {
 
-constexpr itimerspec each_second{.it_interval = {1, 0}, .it_value = {1, 0}};
+/// On the whole seconds of CLOCK_MONOTONIC, so that two observers of one machine share their
+/// windows.
+itimerspec each_second() {
+  const auto now_s = static_cast<time_t>(monotonic_now_ns() / 1'000'000'000);
+  return {.it_interval = {1, 0}, .it_value = {now_s + 1, 0}};
+}
 constexpr itimerspec soon{.it_interval = {0, 0}, .it_value = {0, 100'000'000}};
 
 Result<UniqueFd> make_timer() {
@@ -87,7 +94,8 @@ Result<void> AgentLoop::when_readable(int fd, OnReadable on_readable) {
 
 Result<void> AgentLoop::run(Agent& agent, const OnTick& on_tick) {
   if (auto watched = watch(epoll_, agent.lifecycle_fd()); !watched) return watched;
-  timerfd_settime(tick_timer_.get(), 0, &each_second, nullptr);
+  const itimerspec ticks = each_second();
+  timerfd_settime(tick_timer_.get(), TFD_TIMER_ABSTIME, &ticks, nullptr);
   if (on_tick(agent.tick()) == After::stop) return {};
   for (;;) {
     std::array<epoll_event, 4> events{};

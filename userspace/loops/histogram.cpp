@@ -40,9 +40,8 @@ double mean_ns(Buckets buckets) {
 }
 
 double quantile_ns(Buckets buckets, double quantile) {
-  // 0.95 * 20 must be rank 19 even where the product comes out a little above it.
-  constexpr double rounding = 1e-9;
-  const double rank = std::ceil((quantile * static_cast<double>(total_count(buckets))) - rounding);
+  const double wanted = quantile * static_cast<double>(total_count(buckets));
+  const double rank = std::max(1.0, std::floor(wanted + 0.5));
   double seen = 0;
   double value = 0;
   for (const histogram_bucket& bucket : buckets) {

@@ -63,8 +63,8 @@ void add_value(const HistogramGeometry& geometry, std::span<histogram_bucket> bu
 /// Figures of the values themselves; 0 for an empty histogram. A bucket's values are taken to be
 /// its own mean, which the sum makes exact.
 [[nodiscard]] double mean_ns(Buckets buckets);
-/// By nearest rank: the smallest value that at least the share `quantile` of all values reach up
-/// to.
+/// The value whose rank is nearest to the share `quantile` of all, as HdrHistogram has it, which
+/// Node reports from.
 [[nodiscard]] double quantile_ns(Buckets buckets, double quantile);
 /// Exact for an outermost bucket of one value, else the middle of where it can be.
 [[nodiscard]] double min_ns(const HistogramGeometry& geometry, Buckets buckets);

@@ -28,7 +28,7 @@ SHAPES = {
     "saturated": Shape(4, (0.0, 0.0)),
     "queuing": Shape(10, (0.0, 0.0)),
     "cpu": Shape(1, (0.002, 0.004)),
-    "gc-churn": Shape(1, (0.02, 0.04)),
+    "gc-churn": Shape(1, (0.04, 0.06)),
     "sync-files": Shape(1, (0.01, 0.05)),
     "spawn-sync": Shape(1, (0.02, 0.05)),
 }

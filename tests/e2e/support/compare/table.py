@@ -7,9 +7,9 @@ from .verdict import misses, remark
 
 HEADER = (
     f"Each figure: the application's own / uvtap's. {bounds.in_words()}\n"
-    "“Within one sample”: the ends of the two windows are milliseconds apart, and Node does not "
-    "record the interval in progress when its monitor starts. So the application's percentile one "
-    "sample further is accepted, and for max that of a second monitor that started earlier.\n\n"
+    "“Within one sample”: the two windows end milliseconds apart, so that the interval in progress "
+    "may be in one of them only, and Node does not record the one in progress when its monitor "
+    "starts. So the application's figure one sample further is accepted.\n\n"
     "| Node | load | front door | utilization | p50 ms | p95 ms | p99 ms | max ms | verdict |\n"
     "|---|---|---|---|---|---|---|---|---|"
 )
