@@ -81,8 +81,8 @@ static __always_inline void add_to_bucket(struct histogram_bucket *bucket, __u64
   bucket->sum_ns += value_ns * count;
 }
 
-/* At most `last`, in a way that the verifier sees: the compiler may compare one copy of a number and
- * go on with another, of which the verifier of Linux 6.1 then knows no bound. */
+/* At most `last`, in a way that the verifier sees: the compiler may compare one copy of a number
+ * and go on with another, of which the verifier of Linux 6.1 then knows no bound. */
 static __always_inline __u64 at_most(__u64 number, __u64 last) {
 #ifdef __bpf__
   asm volatile("if %0 <= %1 goto +1\n%0 = %1" : "+r"(number) : "i"(last));

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lets a daemon and applications speak of the same window.
 
-The daemon looks once a second. Its counters at the look, active + idle, say how long a loop had
-been observed by then, so a new look shows as a jump of that sum. As soon as a look shows, the
-applications are asked for their own times. They run at real-time priority and answer at once unless
-their loop is busy: so from the question to the answer it was. From the look to the question, a few
-milliseconds, it was as busy as it is on average.
+The daemon looks on the whole seconds of CLOCK_MONOTONIC. At that moment the applications are asked
+for their own times. They run at real-time priority and answer at once unless their loop is busy: so
+from the question to the answer it was. The daemon's counters, active + idle, say how long it had
+observed a loop by its look, and so how far the look and the question are apart: a few milliseconds at
+most, in which the loop was as busy as it is on average.
 """
 
+import math
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,10 +18,8 @@ from ..apps import App, Mark
 from ..metrics import Exposition, LoopTimes
 from ..uvtap import Uvtap
 
-LOOKS_APART_S = 1.0
-NEAR_S = 0.06  # asks often only when a look is expected so soon
-FINE_S = 0.003
-COARSE_S = 0.02
+AHEAD_S = 0.3  # what there must be time for before a look
+POLL_S = 0.003
 
 Ask = Callable[[App, str], Mark]
 
@@ -29,7 +28,7 @@ Ask = Callable[[App, str], Mark]
 class Look:
     """One look of the daemon, with the applications' answers to it."""
 
-    at_s: float  # CLOCK_MONOTONIC, when it was noticed
+    at_s: float  # CLOCK_MONOTONIC, when the applications were asked
     exposition: Exposition
     marks: dict[int, Mark]  # by pid
 
@@ -37,30 +36,29 @@ class Look:
 def watch(
     uvtap: Uvtap, apps: list[App], window_s: float, at_begin: Callable[[], None] = lambda: None
 ) -> "Window":
-    """Observes one window. It begins two looks from now: the first tells when to expect the
-    second."""
-    noticed = _await_look(uvtap, apps, 0.0, App.prepare)
-    begin = _await_look(uvtap, apps, noticed.at_s + LOOKS_APART_S, App.begin)
+    """Observes one window. It begins two looks from now; at the first the applications prepare."""
+    first = math.ceil(time.monotonic() + AHEAD_S)
+    _await_look(uvtap, apps, first, App.prepare)
+    begin = _await_look(uvtap, apps, first + 1, App.begin)
     at_begin()
-    return Window(begin, _await_look(uvtap, apps, begin.at_s + window_s, App.mark))
+    return Window(begin, _await_look(uvtap, apps, first + 1 + window_s, App.mark))
 
 
-def _await_look(uvtap: Uvtap, apps: list[App], expected_s: float, ask: Ask) -> Look:
-    """The look that comes at this moment, give or take half a look."""
+def _await_look(uvtap: Uvtap, apps: list[App], look_s: float, ask: Ask) -> Look:
+    """The look at this moment."""
 
     def counters(exposition: Exposition) -> list[str]:
         name = "nodejs_eventloop_time_seconds_total"
         return [line for app in apps for line in exposition.lines(name, app.pid)]
 
-    uvtap.pause(max(0.0, expected_s - LOOKS_APART_S / 2 - time.monotonic()))
+    uvtap.pause(max(0.0, look_s - AHEAD_S - time.monotonic()))
     before = counters(uvtap.scrape())
-    while True:
-        near = abs(time.monotonic() - expected_s) < NEAR_S
-        uvtap.pause(FINE_S if near else COARSE_S)
-        at = time.monotonic()
-        exposition = uvtap.scrape()
-        if counters(exposition) != before:
-            return Look(at, exposition, _ask_all(apps, lambda app: ask(app, uvtap.door)))
+    uvtap.pause(max(0.0, look_s - time.monotonic()))
+    asked = time.monotonic()
+    marks = _ask_all(apps, lambda app: ask(app, uvtap.door))
+    while counters(exposition := uvtap.scrape()) == before:
+        uvtap.pause(POLL_S)
+    return Look(asked, exposition, marks)
 
 
 def _ask_all(apps: list[App], ask: Callable[[App], Mark]) -> dict[int, Mark]:
