@@ -25,7 +25,8 @@ struct LoopCounters {
 
 /// Reads the counters of a loop. A read that took longer than 15 µs (the reader was preempted: by
 /// then the counters may be 18 ms from their timestamp), or that met the loop in the middle of an
-/// update, is repeated up to three times; then the error says "unstable".
+/// update, is repeated up to five times; then the quickest one counts, if it took less than 1 ms,
+/// else the error says "unstable".
 [[nodiscard]] Result<LoopCounters> read_loop_counters(const ProcessMemory& memory, uint64_t loop,
                                                       const LibuvLayout& layout);
 
