@@ -53,6 +53,7 @@ void ObservedProcesses::look_again(uint64_t now_ns) {
     if (second_look.due_ns <= now_ns) due.push_back(id);
   for (const auto& id : due) {
     look(id, now_ns);
+    tell_why_not(id.pid, now_ns);
     SecondLook& again = second_looks_[id];
     again.interval_ns *= 2;
     again.due_ns = now_ns + again.interval_ns;
@@ -71,7 +72,7 @@ void ObservedProcesses::look(const ProcessId& id, uint64_t now_ns) {
   } else if (outcome->plan) {
     observe(id, *outcome->plan, now_ns);
   } else if (outcome->unsupported) {
-    refuse(id, *outcome->unsupported, now_ns);
+    unsupported_.insert_or_assign(id.pid, *outcome->unsupported);
   }
 }
 
@@ -126,15 +127,17 @@ void ObservedProcesses::find_running_loops(pid_t pid, const ProbePlan& plan) {
       spdlog::warn("pid {}: a loop is not observed: {}", pid, added.error().message);
 }
 
-void ObservedProcesses::refuse(const ProcessId& id, const Unsupported& unsupported,
-                               uint64_t now_ns) {
-  if (!unsupported_.insert_or_assign(id.pid, unsupported).second) return;
-  if (unsupported.reason == "not_node") {
-    spdlog::debug("pid {} is not observed: {}", id.pid, unsupported.message);
-    return;
+/// Told at the second look only: at the first one libuv may not be mapped yet.
+void ObservedProcesses::tell_why_not(pid_t pid, uint64_t now_ns) {
+  auto refused = unsupported_.find(pid);
+  if (refused == unsupported_.end()) return;
+  const auto& [reason, message] = refused->second;
+  const auto line = fmt::format("pid {} is not observed: {}", pid, message);
+  if (reason == "not_node") {
+    spdlog::debug("{}", line);
+  } else {
+    log_.warn(message, now_ns, line);
   }
-  log_.warn(unsupported.message, now_ns,
-            fmt::format("pid {} is not observed: {}", id.pid, unsupported.message));
 }
 
 void ObservedProcesses::fail_to(const std::string& what, const ProcessId& id, const Error& error,

@@ -58,7 +58,7 @@ class ObservedProcesses {
   void observe(const ProcessId& id, const ProbePlan& plan, uint64_t now_ns);
   Result<void> start_observing(pid_t pid, const ProbePlan& plan);
   void find_running_loops(pid_t pid, const ProbePlan& plan);
-  void refuse(const ProcessId& id, const Unsupported& unsupported, uint64_t now_ns);
+  void tell_why_not(pid_t pid, uint64_t now_ns);
   void fail_to(const std::string& what, const ProcessId& id, const Error& error, uint64_t now_ns);
 
   const ProcFs* proc_;
