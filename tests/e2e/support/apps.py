@@ -92,8 +92,9 @@ class App:
         self.process.stdout.close()
 
     def _mark(self, command: str) -> Mark:
+        # While another question is being answered the loop is as busy as for this one.
+        asked = time.monotonic()
         with self._lock:
-            asked = time.monotonic()
             answer = self._ask(command)
         return Mark(
             asked_s=asked,
