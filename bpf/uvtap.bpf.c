@@ -11,79 +11,18 @@
 
 #include "bpf/loop_contract.h"
 #include "bpf/loop_turn.h"
+#include "bpf/maps.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Set by the daemon between open and load. */
 const volatile __u64 delay_resolution_ms = 20;
 
-#define LOOP_INTERNAL_FIELDS \
-  40 /* uv_loop_t, libuv 1.39 to 1.52: userspace/symbols/libuv_layout.cpp */
+/* uv_loop_t in libuv 1.39 to 1.52, see userspace/symbols/libuv_layout.cpp. */
+#define LOOP_INTERNAL_FIELDS 40
 #define LOOP_BACKEND_FD 64
-#define METRICS_IDLE_TIME 1 /* bit of uv__loop_internal_fields_t.flags, at offset 0 */
-
-struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 8192);
-  __type(key, __u32); /* tgid */
-  __type(value, struct observed_process);
-} processes SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 512);
-  __type(key, __u32); /* thread id */
-  __type(value, __u32);
-} slot_of_thread SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(map_flags, BPF_F_MMAPABLE);
-  __uint(max_entries, 512);
-  __type(key, __u32);
-  __type(value, struct loop_slot);
-} slots SEC(".maps");
-
-/* Slots nobody uses, all zero: filled by the daemon. */
-struct {
-  __uint(type, BPF_MAP_TYPE_QUEUE);
-  __uint(max_entries, 512);
-  __type(value, __u32);
-} free_slots SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-  __uint(max_entries, LOST_REASON_COUNT);
-  __type(key, __u32);
-  __type(value, __u64);
-} lost SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-  __uint(max_entries, IGNORED_COUNTERS);
-  __type(key, __u32);
-  __type(value, __u64);
-} ignored SEC(".maps");
-
-struct {
-  __uint(type, BPF_MAP_TYPE_RINGBUF);
-  __uint(max_entries, 64 * 1024);
-} lifecycle_events SEC(".maps");
-
-static __always_inline void count_one(void *map, __u32 index) {
-  __u64 *counter = bpf_map_lookup_elem(map, &index);
-  if (counter) (*counter)++;
-}
-
-static __always_inline int lose(enum lost_reason reason) {
-  count_one(&lost, reason);
-  return 0;
-}
-
-static __always_inline int ignore(enum front_door door, enum ignored_reason reason) {
-  count_one(&ignored, IGNORED_COUNTER(door, reason));
-  return 0;
-}
+/* A bit of uv__loop_internal_fields_t.flags, at offset 0. */
+#define METRICS_IDLE_TIME 1
 
 static __always_inline __s64 read_user(void *into, __u32 size, __u64 address) {
   return bpf_probe_read_user(into, size, (const void *)address);
@@ -99,11 +38,9 @@ static __always_inline void fill_look(struct turn_look *look, __u64 idle_counter
   look->poll_timeout_ms = timeout;
 }
 
-static __always_inline struct loop_slot *slot_of(__u32 tid, __u32 *index) {
-  __u32 *found = bpf_map_lookup_elem(&slot_of_thread, &tid);
-  if (!found) return 0;
-  *index = *found;
-  return bpf_map_lookup_elem(&slots, found);
+static __always_inline struct loop_slot *slot_of(__u32 tid) {
+  __u32 *index = bpf_map_lookup_elem(&slot_of_thread, &tid);
+  return index ? bpf_map_lookup_elem(&slots, index) : 0;
 }
 
 /* The loop runs JavaScript: Node switches idle metrics on for just these. */
@@ -125,26 +62,31 @@ static __always_inline void bind_loop(struct loop_slot *slot, __u64 loop, __u64 
   read_user(&slot->backend_fd, sizeof(slot->backend_fd), loop + LOOP_BACKEND_FD);
 }
 
-static __always_inline struct loop_slot *take_free_slot(__u64 pid_tgid, __u64 now_ns) {
-  __u32 index = 0, tid = (__u32)pid_tgid;
-  if (bpf_map_pop_elem(&free_slots, &index)) {
+static __always_inline struct loop_slot *take_free_slot(__u64 pid_tgid, __u64 now_ns,
+                                                        __u32 *index) {
+  if (bpf_map_pop_elem(&free_slots, index)) {
     lose(LOST_LOOPS_FULL);
     return 0;
   }
-  struct loop_slot *slot = bpf_map_lookup_elem(&slots, &index);
+  struct loop_slot *slot = bpf_map_lookup_elem(&slots, index);
   if (!slot) {
     lose(LOST_SLOT_MISSING);
     return 0;
   }
-  if (bpf_map_update_elem(&slot_of_thread, &tid, &index, BPF_NOEXIST)) {
-    bpf_map_push_elem(&free_slots, &index, 0);
-    lose(LOST_THREADS_FULL);
-    return 0;
-  }
-  slot->tid = tid;
+  slot->tid = (__u32)pid_tgid;
   slot->tgid = pid_tgid >> 32;
   slot->observed_since_ns = now_ns;
   return slot;
+}
+
+/* From here on the daemon sees the slot, so it is complete by now. The daemon may have been quicker
+ * with a slot of its own: then that one stays. */
+static __always_inline int publish(struct loop_slot *slot, __u32 index) {
+  __u32 tid = slot->tid;
+  if (bpf_map_update_elem(&slot_of_thread, &tid, &index, BPF_NOEXIST) == 0) return 0;
+  __builtin_memset(slot, 0, __builtin_offsetof(struct loop_slot, turn_histogram));
+  bpf_map_push_elem(&free_slots, &index, 0);
+  return slot_of(tid) ? 0 : lose(LOST_THREADS_FULL);
 }
 
 /* ---- one look ---- */
@@ -174,7 +116,7 @@ static __always_inline void begin_in_slot(struct loop_slot *slot, const struct t
 static __noinline int on_unknown_loop(struct hit *hit) {
   if (!hit) return 0;
   __u64 pid_tgid = bpf_get_current_pid_tgid(), internal_fields = 0, idle_ns = 0;
-  __u32 tgid = pid_tgid >> 32, index = 0;
+  __u32 tgid = pid_tgid >> 32;
   struct observed_process *process = bpf_map_lookup_elem(&processes, &tgid);
   if (!process) return ignore(hit->door, IGNORED_UNOBSERVED_PROCESS);
   if (hit->door != FRONT_DOOR_NONE && hit->door != process->front_door)
@@ -185,20 +127,20 @@ static __noinline int on_unknown_loop(struct hit *hit) {
   if (!read_idle_counter(internal_fields, process->entry_time_offset, &idle_ns))
     return lose(LOST_COUNTERS_UNREADABLE);
 
-  struct loop_slot *slot = slot_of((__u32)pid_tgid, &index);
-  if (!slot) slot = take_free_slot(pid_tgid, hit->now_ns);
+  __u32 fresh_index = 0;
+  struct loop_slot *known = slot_of((__u32)pid_tgid);
+  struct loop_slot *slot = known ? known : take_free_slot(pid_tgid, hit->now_ns, &fresh_index);
   if (!slot) return 0;
   struct turn_look look = {.now_ns = hit->now_ns};
   fill_look(&look, idle_ns, hit->timeout_ms);
   bind_loop(slot, hit->loop, internal_fields, process);
   begin_in_slot(slot, &look);
-  return 0;
+  return known ? 0 : publish(slot, fresh_index);
 }
 
 static __always_inline int on_turn(struct hit *hit) {
-  __u32 index = 0;
   __u64 internal_fields = 0, idle_ns = 0;
-  struct loop_slot *slot = slot_of((__u32)bpf_get_current_pid_tgid(), &index);
+  struct loop_slot *slot = slot_of((__u32)bpf_get_current_pid_tgid());
   if (!slot || slot->loop_address != hit->loop) return on_unknown_loop(hit);
   if (slot->ended_ns) return lose(LOST_THREAD_REUSED);
   if (slot->front_door != hit->door) return ignore(hit->door, IGNORED_OTHER_DOOR);
@@ -236,8 +178,7 @@ int on_io_poll(struct pt_regs *ctx) {
 SEC("uprobe")
 int on_uv_run(struct pt_regs *ctx) {
   struct hit hit = {.loop = ctx->di, .now_ns = bpf_ktime_get_ns()};
-  __u32 index = 0;
-  struct loop_slot *slot = slot_of((__u32)bpf_get_current_pid_tgid(), &index);
+  struct loop_slot *slot = slot_of((__u32)bpf_get_current_pid_tgid());
   if (slot && slot->loop_address == hit.loop) return 0;
   return on_unknown_loop(&hit);
 }
@@ -272,8 +213,7 @@ static __always_inline __u64 loop_in_registers(const struct callee_saved *saved,
  * with the real timeout follows only if nothing was ready. */
 static __always_inline int on_epoll(struct hit *hit, const struct callee_saved *saved,
                                     __s32 epoll_fd) {
-  __u32 index = 0;
-  struct loop_slot *slot = slot_of((__u32)bpf_get_current_pid_tgid(), &index);
+  struct loop_slot *slot = slot_of((__u32)bpf_get_current_pid_tgid());
   if (slot && slot->backend_fd == epoll_fd) {
     hit->loop = slot->loop_address;
   } else {
@@ -317,9 +257,8 @@ static __always_inline bool is_stop_signal(int signal) {
 
 SEC("tp_btf/signal_deliver")
 int BPF_PROG(on_signal_deliver, int signal) {
-  __u32 index = 0;
   __u64 entry_time_ns = 0;
-  struct loop_slot *slot = slot_of((__u32)bpf_get_current_pid_tgid(), &index);
+  struct loop_slot *slot = slot_of((__u32)bpf_get_current_pid_tgid());
   if (!slot || slot->ended_ns) return 0;
   if (read_user(&entry_time_ns, sizeof(entry_time_ns),
                 slot->internal_fields_address + slot->entry_time_offset))
@@ -355,8 +294,8 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child) {
 
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task) {
-  __u32 index = 0, tgid = task->tgid;
-  struct loop_slot *slot = slot_of(task->pid, &index);
+  __u32 tgid = task->tgid;
+  struct loop_slot *slot = slot_of(task->pid);
   if (slot) slot->ended_ns = bpf_ktime_get_ns();
   if (task->signal->live.counter != 0 || !bpf_map_lookup_elem(&processes, &tgid)) return 0;
   return tell(LIFECYCLE_EXIT, tgid);
