@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <vector>
+#include <set>
 
 #include "userspace/loops/loop_table.h"
 #include "userspace/probes/lifecycle_events.h"
@@ -21,18 +21,28 @@ BpfPrograms load(uint32_t max_loops = 16) {
   return std::move(*programs);
 }
 
-/// Takes events until one is of this kind and process; false when none comes for five seconds.
-bool await_event(LifecycleEvents& events, lifecycle_kind kind, pid_t pid) {
-  bool seen = false;
-  while (!seen) {
-    pollfd readable{events.fd(), POLLIN, 0};
-    if (poll(&readable, 1, 5000) != 1) return false;
-    events.take([&](const lifecycle_event& event) {
-      seen = seen || (event.kind == kind && event.tgid == static_cast<uint32_t>(pid));
-    });
+/// The events of one process, in their order.
+class Watcher {
+ public:
+  Watcher(LifecycleEvents& events, pid_t pid) : events_(&events), pid_(pid) {}
+
+  /// False when no event of this kind comes for five seconds.
+  bool await(lifecycle_kind kind) {
+    while (!seen_.contains(kind)) {
+      pollfd readable{events_->fd(), POLLIN, 0};
+      if (poll(&readable, 1, 5000) != 1) return false;
+      events_->take([&](const lifecycle_event& event) {
+        if (event.tgid == static_cast<uint32_t>(pid_)) seen_.insert(event.kind);
+      });
+    }
+    return true;
   }
-  return true;
-}
+
+ private:
+  LifecycleEvents* events_;
+  pid_t pid_;
+  std::set<uint32_t> seen_;
+};
 
 pid_t run_true() {
   const pid_t child = fork();
@@ -90,8 +100,9 @@ TEST_CASE("an exec is reported, and the end of an observed process") {
   }
   REQUIRE(programs.observe(child, {FRONT_DOOR_IO_POLL, 136, 0, 0}));
   REQUIRE(write(gate[1], "x", 1) == 1);
-  CHECK(await_event(**events, LIFECYCLE_EXEC, child));
-  CHECK(await_event(**events, LIFECYCLE_EXIT, child));
+  Watcher watcher(**events, child);
+  CHECK(watcher.await(LIFECYCLE_EXEC));
+  CHECK(watcher.await(LIFECYCLE_EXIT));
   waitpid(child, nullptr, 0);
   close(gate[0]);
   close(gate[1]);

@@ -6,6 +6,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <span>
@@ -16,13 +17,16 @@
 namespace uvtap {
 namespace {
 
-/// libbpf's own words, line by line, at our debug level: our errors say the same in one line.
+/// libbpf's own words at our debug level: our errors say the same in one line. The verifier gives
+/// its reason at the end of a long log, so of a long text the end is shown.
 int log_libbpf(enum libbpf_print_level level, const char* format, va_list arguments) {
+  constexpr size_t longest = size_t{1} << 20;
+  constexpr size_t shown = 4096;
   if (level == LIBBPF_DEBUG || !spdlog::should_log(spdlog::level::debug)) return 0;
-  std::array<char, 512> line{};
-  vsnprintf(line.data(), line.size(), format, arguments);
-  std::string_view text(line.data());
-  if (text.ends_with('\n')) text.remove_suffix(1);
+  std::string text(longest, '\0');
+  const int length = vsnprintf(text.data(), text.size(), format, arguments);
+  text.resize(std::min(longest - 1, static_cast<size_t>(std::max(length, 0))));
+  if (text.size() > shown) text.erase(0, text.size() - shown);
   spdlog::debug("{}", text);
   return 0;
 }
@@ -31,7 +35,7 @@ std::string why_loading_fails(int error_number) {
   if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
     return "no BTF of this kernel (/sys/kernel/btf/vmlinux): uvtap needs one built with "
            "CONFIG_DEBUG_INFO_BTF, as that of Debian 11+, Ubuntu 20.10+ or Amazon Linux 2023";
-  if (error_number == EPERM || error_number == EACCES)
+  if (error_number == EPERM)  // EACCES is the verifier's
     return "not permitted to load BPF programs: run as root, or with CAP_SYS_ADMIN and "
            "CAP_SYS_PTRACE, and a seccomp profile that allows bpf(2)";
   return fmt::format("the kernel refuses the BPF programs: {} (--log-level debug shows its words)",
