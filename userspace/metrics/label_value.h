@@ -10,9 +10,8 @@ namespace uvtap {
 /// Kubernetes allows names of 253 bytes, and those must stay whole to be joined with other metrics.
 inline constexpr size_t label_value_limit = 256;
 
-/// Text that a container may have chosen, made fit for a label: valid UTF-8 without control
-/// characters ('?' stands for each byte that is neither), and bounded. What is too long loses its
-/// middle, since the end is what tells names apart.
+/// Text that a container may have chosen, made fit for a label: printable(), and bounded. What is
+/// too long loses its middle, since the end is what tells names apart.
 [[nodiscard]] std::string label_value(std::string_view text);
 
 }  // namespace uvtap

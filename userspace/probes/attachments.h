@@ -31,7 +31,6 @@ class Attachments {
 
   /// Different files with at least one probe.
   [[nodiscard]] size_t binaries() const;
-  [[nodiscard]] size_t links() const { return probes_.size() + tracepoint_links_.size(); }
 
  private:
   /// pid is 0 for a probe in all processes.
