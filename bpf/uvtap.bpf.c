@@ -304,6 +304,8 @@ int BPF_PROG(on_exit, struct task_struct *task) {
 /* ---- which files a process maps executable, by their inodes below any overlay ---- */
 
 volatile __u32 mapped_files_of = 0;
+/* If set, only the mapping that starts here is meant, executable or not. */
+volatile __u64 mapped_file_at = 0;
 
 #define VM_EXEC 0x4
 #define PAGE_SHIFT 12
@@ -315,7 +317,8 @@ int list_mapped_files(struct bpf_iter__task_vma *ctx) {
   if (!task || !vma || task->pid != task->tgid) return 0;
   if ((__u32)task->tgid != mapped_files_of) return 0;
   struct file *file = vma->vm_file;
-  if (!file || !(vma->vm_flags & VM_EXEC)) return 0;
+  if (!file) return 0;
+  if (mapped_file_at ? vma->vm_start != mapped_file_at : !(vma->vm_flags & VM_EXEC)) return 0;
   struct mapped_file record = {.inode = file->f_inode->i_ino,
                                .device = file->f_inode->i_sb->s_dev,
                                .tgid = task->tgid,

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include "userspace/identity/process_identity.h"
+#include "userspace/probes/privileges.h"
 #include "userspace/util/monotonic_clock.h"
 #include "userspace/version.h"
 
@@ -52,6 +53,7 @@ Agent::Agent(const Config& config, Grouping grouping, std::unique_ptr<BpfProgram
       book_(config.window_ns) {}
 
 Result<std::unique_ptr<Agent>> Agent::start(const Config& config, Grouping grouping) {
+  if (auto dropped = drop_unusable_privileges(); !dropped) return std::unexpected(dropped.error());
   auto loaded = BpfPrograms::load({.max_loops = config.max_loops,
                                    .delay_resolution_ms = config.delay_resolution_ns / 1'000'000});
   if (!loaded) return std::unexpected(loaded.error());
@@ -65,6 +67,10 @@ Result<std::unique_ptr<Agent>> Agent::start(const Config& config, Grouping group
   auto events = LifecycleEvents::open(*agent->programs_);
   if (!events) return std::unexpected(events.error());
   agent->events_ = std::move(*events);
+  if (auto dropped = drop_privileges_of_the_start(*agent->programs_,
+                                                  allowed_doors(config, agent->trials_));
+      !dropped)
+    return std::unexpected(dropped.error());
   return agent;
 }
 

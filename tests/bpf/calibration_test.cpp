@@ -3,10 +3,14 @@
 
 #include <catch2/catch.hpp>
 
+#include "userspace/probes/uprobe_multi.h"
+
 using namespace uvtap;
 
-TEST_CASE("each front door counts every turn of a loop of our own") {
-  auto programs = BpfPrograms::load({.max_loops = 16});
+namespace {
+
+void check_doors(UprobeWay way) {
+  auto programs = BpfPrograms::load({.max_loops = 16, .uprobe_way = way});
   if (!programs) FAIL(programs.error().message);
   auto table = LoopTable::map(*programs);
   if (!table) FAIL(table.error().message);
@@ -19,8 +23,27 @@ TEST_CASE("each front door counts every turn of a loop of our own") {
     if (!trial.seconds_per_hit) FAIL(trial.seconds_per_hit.error().message);
     CHECK(*trial.seconds_per_hit > 0);
     CHECK(*trial.seconds_per_hit < 100e-6);
-    std::printf("%s: %.2f us per hit\n", std::string(to_string(trial.door)).c_str(),
-                *trial.seconds_per_hit * 1e6);
+    std::printf("%s, %s: %.2f us per hit\n", std::string(to_string(way)).c_str(),
+                std::string(to_string(trial.door)).c_str(), *trial.seconds_per_hit * 1e6);
   }
   CHECK(table->entries().empty());
+}
+
+}  // namespace
+
+TEST_CASE("each front door counts every turn of two loops of our own") {
+  SECTION("with perf events") { check_doors(UprobeWay::perf_event); }
+  SECTION("with uprobe_multi links") {
+    if (has_uprobe_multi()) {
+      check_doors(UprobeWay::uprobe_multi);
+    } else {
+      WARN("skipped: this kernel has no uprobe_multi links");
+    }
+  }
+}
+
+TEST_CASE("uprobe_multi links are used where the kernel has them") {
+  auto programs = BpfPrograms::load({.max_loops = 16});
+  if (!programs) FAIL(programs.error().message);
+  CHECK((programs->uprobe_way() == UprobeWay::uprobe_multi) == has_uprobe_multi());
 }

@@ -31,8 +31,9 @@ void say_machine() {
 
 /// What is left to say where no BPF program can be loaded.
 void say_skipped() {
-  for (const char* what : {"process events", "front door io_poll", "front door tracepoint",
-                           "front door epoll", "reading memory", "Node.js processes"})
+  for (const char* what :
+       {"process events", "uprobes", "front door io_poll", "front door tracepoint",
+        "front door epoll", "reading memory", "Node.js processes"})
     say({Finding::skipped, what, "not tried: the BPF programs cannot be loaded", ""});
 }
 
@@ -76,10 +77,12 @@ Result<void> check_probes(const Config& config) {
   if (!table) return std::unexpected(table.error());
   const bool events_work = say(check_lifecycle(*programs));
   const auto trials = try_front_doors(*programs, *table);
-  for (const DoorTrial& trial : trials) say(check_door(trial));
+  say(check_uprobes(programs->uprobe_way(), trials));
+  const bool any_works = any_door_works(config, trials);
+  for (const DoorTrial& trial : trials) say(check_door(trial, any_works));
   const auto processes = check_processes(config, *programs, allowed_doors(config, trials));
   if (!events_work) return fail("the kernel does not report the processes that start and end");
-  if (!any_door_works(config, trials)) return fail("none of the allowed front doors works");
+  if (!any_works) return fail("none of the allowed front doors works");
   return processes;
 }
 

@@ -2,15 +2,15 @@
 #include "userspace/commands/check_machine.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
-#include <linux/capability.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "userspace/discovery/bounded_file.h"
+#include "userspace/probes/privileges.h"
 #include "userspace/probes/tracefs.h"
 
 namespace uvtap {
@@ -21,16 +21,12 @@ constexpr const char* btf_path = "/sys/kernel/btf/vmlinux";
 constexpr const char* paranoid_path = "/proc/sys/kernel/perf_event_paranoid";
 /// PROC_PID_INIT_INO of linux/proc_ns.h: the same on every kernel since 3.8.
 constexpr ino_t first_pid_namespace = 0xEFFFFFFC;
-/// Above this level the kernel refuses tracepoints to those without CAP_PERFMON.
+/// perf_event_paranoid: up to here the kernel gives tracepoints to everybody, and up to there to
+/// those with CAP_PERFMON. The kernels of Debian and Ubuntu have higher levels than 2.
 constexpr int open_to_all = -1;
+constexpr int open_to_perfmon = 2;
 
 constexpr const char* pid_namespace_remedy = "hostPID: true in Kubernetes, --pid=host with docker";
-constexpr const char* root_remedy = "run as root, or with CAP_SYS_ADMIN and CAP_SYS_PTRACE";
-
-Capabilities held_capabilities() {
-  const auto status = read_bounded("/proc/self/status", 16384);
-  return status ? parse_capabilities(*status).value_or(0) : 0;
-}
 
 bool in_first_pid_namespace() {
   struct stat own{};
@@ -40,9 +36,17 @@ bool in_first_pid_namespace() {
 /// What most likely keeps a probe from working.
 std::string door_remedy() {
   if (!in_first_pid_namespace()) return pid_namespace_remedy;
-  if (!has_capability(held_capabilities(), CAP_SYS_ADMIN))
-    return "CAP_SYS_ADMIN: to reach tracefs, and since mid-2025 to attach uprobes";
+  if (!effective_capabilities().has(CAP_SYS_ADMIN)) return "CAP_SYS_ADMIN";
   return "another front door, if one works: --front-door auto finds it";
+}
+
+std::string what_needs(UprobeWay way) {
+  if (way == UprobeWay::uprobe_multi) return "CAP_BPF and CAP_PERFMON suffice for them";
+  return "they need CAP_SYS_ADMIN, on kernels before mid-2025 CAP_BPF and CAP_PERFMON";
+}
+
+bool is_working_uprobe(const DoorTrial& trial) {
+  return trial.door != FRONT_DOOR_TRACEPOINT && trial.seconds_per_hit;
 }
 
 CheckLine ok(std::string what, std::string why) {
@@ -73,19 +77,21 @@ CheckLine check_pid_namespace() {
 }
 
 CheckLine check_capabilities() {
-  const auto missing = missing_capabilities(held_capabilities());
-  if (missing.empty())
-    return ok("capabilities", "CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN, CAP_SYS_PTRACE");
-  return {Finding::no, "capabilities", fmt::format("without {}", fmt::join(missing, ", ")),
-          root_remedy};
+  const auto held = effective_capabilities();
+  const auto missing = missing_capabilities(held);
+  if (missing.empty()) return ok("capabilities", to_string(held & usable_capabilities));
+  return {Finding::no, "capabilities", fmt::format("without {}", to_string(missing)),
+          sufficient_capabilities};
 }
 
 CheckLine check_tracefs() {
   const auto place = tracefs_place();
   if (place) return ok("tracefs", std::string(*place));
-  return {Finding::no, "tracefs", place.error().message,
-          "run as root, or mount -t tracefs nodev /sys/kernel/tracing; only the front door "
-          "tracepoint needs it"};
+  return {Finding::skipped, "tracefs",
+          place.error().message +
+              "; only the front door tracepoint "
+              "needs it",
+          "mount -t tracefs nodev /sys/kernel/tracing"};
 }
 
 CheckLine check_perf_event_paranoid() {
@@ -93,11 +99,20 @@ CheckLine check_perf_event_paranoid() {
   int level = 0;
   if (!text || std::from_chars(text->data(), text->data() + text->size(), level).ec != std::errc{})
     return {Finding::skipped, "perf_event_paranoid", "this kernel does not have it", ""};
-  if (may_use_perf(held_capabilities()))
-    return ok("perf_event_paranoid", fmt::format("{}: does not matter with CAP_PERFMON", level));
-  if (level <= open_to_all) return ok("perf_event_paranoid", fmt::to_string(level));
-  return {Finding::no, "perf_event_paranoid", fmt::format("{}: probes are refused", level),
-          root_remedy};
+  const auto held = effective_capabilities();
+  const auto does_not_matter_with = [&](const char* capability) {
+    return ok("perf_event_paranoid", fmt::format("{}: does not matter with {}", level, capability));
+  };
+  if (held.has(CAP_SYS_ADMIN)) return does_not_matter_with("CAP_SYS_ADMIN");
+  if (level <= open_to_all) return ok("perf_event_paranoid", fmt::format("{}", level));
+  if (!held.has(CAP_PERFMON))
+    return {Finding::no, "perf_event_paranoid", fmt::format("{}: probes are refused", level),
+            sufficient_capabilities};
+  if (level <= open_to_perfmon) return does_not_matter_with("CAP_PERFMON");
+  return {
+      Finding::skipped, "perf_event_paranoid",
+      fmt::format("{}: some kernels refuse perf events then; uprobe_multi links need none", level),
+      "CAP_SYS_ADMIN, or sysctl kernel.perf_event_paranoid=2"};
 }
 
 CheckLine check_bpf(const Result<BpfPrograms>& programs) {
@@ -108,17 +123,24 @@ CheckLine check_bpf(const Result<BpfPrograms>& programs) {
 CheckLine check_lifecycle(BpfPrograms& programs) {
   const auto started = programs.start_lifecycle();
   if (started) return ok("process events", "exec, fork, exit and signals are reported");
-  return {Finding::no, "process events", started.error().message, root_remedy};
+  return {Finding::no, "process events", started.error().message, sufficient_capabilities};
 }
 
-CheckLine check_door(const DoorTrial& trial) {
+CheckLine check_uprobes(UprobeWay way, const std::vector<DoorTrial>& trials) {
+  auto why = fmt::format("by {}; {}", to_string(way), what_needs(way));
+  if (std::ranges::any_of(trials, is_working_uprobe)) return ok("uprobes", std::move(why));
+  return {Finding::no, "uprobes", std::move(why), door_remedy()};
+}
+
+CheckLine check_door(const DoorTrial& trial, bool another_works) {
   auto what = fmt::format("front door {}", to_string(trial.door));
   if (trial.seconds_per_hit)
     return ok(std::move(what), fmt::format("attached to itself, counted, detached: {:.2f} µs a hit",
                                            *trial.seconds_per_hit * 1e6));
-  return {Finding::no, std::move(what), trial.seconds_per_hit.error().message, door_remedy()};
+  return {another_works ? Finding::skipped : Finding::no, std::move(what),
+          trial.seconds_per_hit.error().message, door_remedy()};
 }
 
-bool may_look_into_processes() { return has_capability(held_capabilities(), CAP_SYS_PTRACE); }
+bool may_look_into_processes() { return effective_capabilities().has(CAP_SYS_PTRACE); }
 
 }  // namespace uvtap

@@ -19,7 +19,10 @@ namespace uvtap {
 [[nodiscard]] CheckLine check_bpf(const Result<BpfPrograms>& programs);
 /// Attaches to the kernel's exec, fork, exit and signal tracepoints, until `programs` goes.
 [[nodiscard]] CheckLine check_lifecycle(BpfPrograms& programs);
-[[nodiscard]] CheckLine check_door(const DoorTrial& trial);
+/// How uprobes are attached, and whether what is held suffices for that.
+[[nodiscard]] CheckLine check_uprobes(UprobeWay way, const std::vector<DoorTrial>& trials);
+/// `another_works`: then this one is not missed.
+[[nodiscard]] CheckLine check_door(const DoorTrial& trial, bool another_works);
 
 /// Whether this process may look into those of other users.
 [[nodiscard]] bool may_look_into_processes();

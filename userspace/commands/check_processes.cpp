@@ -89,11 +89,13 @@ CheckLine check_process(const CheckedProcess& process) {
 CheckLine check_unreadable(const CheckedProcesses& processes) {
   const auto& names = processes.unreadable;
   const auto shown = std::min(names.size(), names_shown);
-  return {Finding::no, names.size() == 1 ? "1 process" : fmt::format("{} processes", names.size()),
-          fmt::format("may be Node.js, but cannot be looked into: {}{} ({})",
-                      fmt::join(std::span(names).first(shown), ", "),
-                      shown < names.size() ? ", …" : "", processes.unreadable_why),
-          "run as root, or with CAP_SYS_ADMIN and CAP_SYS_PTRACE"};
+  return {
+      Finding::no, names.size() == 1 ? "1 process" : fmt::format("{} processes", names.size()),
+      fmt::format("may be Node.js, but cannot be looked into: {}{} ({})",
+                  fmt::join(std::span(names).first(shown), ", "), shown < names.size() ? ", …" : "",
+                  processes.unreadable_why),
+      "CAP_SYS_PTRACE, CAP_CHECKPOINT_RESTORE for libraries deleted or replaced while they run, "
+      "CAP_DAC_READ_SEARCH for files that only their owner may read"};
 }
 
 }  // namespace uvtap

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <functional>
+#include <thread>
 
 #include "userspace/symbols/elf_file.h"
 #include "userspace/symbols/libuv_layout.h"
@@ -49,31 +50,34 @@ uvtap_calibration_epoll:
 namespace uvtap {
 namespace {
 
-constexpr int calls_per_batch = 200;
-constexpr int batches = 5;
+constexpr uint64_t calls_per_batch = 200;
+constexpr uint64_t batches = 5;
 
 /// What uv_loop_t and its internal fields look like to the probes.
 class FakeLoop {
  public:
   FakeLoop() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
-    put(layout_.internal_fields, reinterpret_cast<uint64_t>(internal_fields_.data()));
-    put(layout_.backend_fd, epoll_.get());
+    put(layout().internal_fields, reinterpret_cast<uint64_t>(internal_fields_.data()));
+    put(layout().backend_fd, epoll_.get());
     internal_fields_[0] = std::byte{1};  // UV_METRICS_IDLE_TIME
   }
   [[nodiscard]] void* address() { return loop_.data(); }
   [[nodiscard]] int epoll_fd() const { return epoll_.get(); }
-  [[nodiscard]] uint32_t entry_time_offset() const { return layout_.entry_time; }
+  [[nodiscard]] static LibuvLayout layout() { return libuv_layout({1, 52, 1}).value(); }
 
  private:
   template <typename T>
   void put(uint32_t offset, T value) {
     std::memcpy(&loop_[offset], &value, sizeof(value));
   }
-  LibuvLayout layout_ = libuv_layout({1, 52, 1}).value();
   UniqueFd epoll_;
   alignas(16) std::array<std::byte, 848> loop_{};
   alignas(16) std::array<std::byte, 160> internal_fields_{};
 };
+
+/// Enters the poll of a loop, by whichever way the door under trial watches.
+using PollCall = std::function<void(FakeLoop&)>;
+using Attach = std::function<Result<std::vector<Link>>()>;
 
 /// Where an address of this process stands in its file.
 Result<UprobeTarget> target_of(void* address) {
@@ -95,18 +99,18 @@ double seconds_per_call(const std::function<void()>& call) {
   std::array<double, batches> seconds{};
   for (double& batch : seconds) {
     const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < calls_per_batch; ++i) call();
+    for (uint64_t i = 0; i < calls_per_batch; ++i) call();
     batch = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
   std::ranges::sort(seconds);
   return seconds[batches / 2] / calls_per_batch;
 }
 
-/// Turns counted for this thread, whose loop is then forgotten.
-uint64_t take_turns(LoopTable& table) {
+/// Turns counted for a thread, whose loop is then forgotten.
+uint64_t take_turns(LoopTable& table, pid_t tid) {
   uint64_t turns = 0;
   for (auto entry : table.entries()) {
-    if (entry.tid != gettid()) continue;
+    if (entry.tid != tid) continue;
     loop_slot slot{};
     table.read(entry.index, slot);
     turns = slot.turns;
@@ -125,30 +129,57 @@ Result<std::vector<Link>> attach_uprobe_at(bpf_program* program, void* function)
   return links;
 }
 
+/// The first hit only makes the loop known.
+Result<void> check_turns(uint64_t calls, uint64_t turns, std::string_view where) {
+  if (turns == calls - 1) return {};
+  return fail("of {} turns{} it counted {}", calls - 1, where, turns);
+}
+
+/// A probe in one process must see all its threads: Workers turn on threads of their own.
+Result<void> check_second_thread(LoopTable& table, const PollCall& call) {
+  pid_t tid = 0;
+  std::thread worker([&] {
+    tid = gettid();
+    FakeLoop loop;
+    for (uint64_t i = 0; i < calls_per_batch; ++i) call(loop);
+  });
+  worker.join();
+  return check_turns(calls_per_batch, take_turns(table, tid), " of a second thread");
+}
+
+/// While the door is attached: the seconds that a call takes, if all turns are counted.
+Result<double> measure_probed(LoopTable& table, const PollCall& call) {
+  FakeLoop loop;
+  const double seconds = seconds_per_call([&] { call(loop); });
+  const uint64_t turns = take_turns(table, gettid());
+  if (auto all = check_turns(calls_per_batch * batches, turns, ""); !all)
+    return std::unexpected(all.error());
+  if (auto all = check_second_thread(table, call); !all) return std::unexpected(all.error());
+  return seconds;
+}
+
 Result<double> measure(BpfPrograms& programs, LoopTable& table, const observed_process& self,
-                       const std::function<Result<std::vector<Link>>()>& attach,
-                       const std::function<void()>& call) {
-  const double bare_seconds = seconds_per_call(call);
+                       const Attach& attach, const PollCall& call) {
+  FakeLoop loop;
+  const double bare_seconds = seconds_per_call([&] { call(loop); });
   if (auto observing = programs.observe(getpid(), self); !observing)
     return std::unexpected(observing.error());
   auto links = attach();
-  const double probed_seconds = links ? seconds_per_call(call) : 0;
-  const uint64_t turns = take_turns(table);
+  auto probed_seconds =
+      links ? measure_probed(table, call) : Result<double>(std::unexpected(links.error()));
   programs.forget(getpid());
-  if (!links) return std::unexpected(links.error());
-  // The first hit only makes the loop known.
-  if (const uint64_t expected = calls_per_batch * batches - 1; turns != expected)
-    return fail("of {} turns it counted {}", expected, turns);
-  return std::max(0.0, probed_seconds - bare_seconds);
+  if (!probed_seconds) return probed_seconds;
+  return std::max(0.0, *probed_seconds - bare_seconds);
 }
 
 }  // namespace
 
 std::vector<DoorTrial> try_front_doors(BpfPrograms& programs, LoopTable& table) {
-  FakeLoop loop;
-  epoll_event event{};
-  auto io_poll_call = [&] { uvtap_calibration_io_poll(loop.address(), 0); };
-  auto epoll_call = [&] { uvtap_calibration_epoll(loop.address(), loop.epoll_fd(), &event); };
+  auto io_poll_call = [](FakeLoop& loop) { uvtap_calibration_io_poll(loop.address(), 0); };
+  auto epoll_call = [](FakeLoop& loop) {
+    epoll_event event{};
+    uvtap_calibration_epoll(loop.address(), loop.epoll_fd(), &event);
+  };
   auto attach_io_poll = [&] {
     return attach_uprobe_at(programs.io_poll(),
                             reinterpret_cast<void*>(&uvtap_calibration_io_poll));
@@ -158,7 +189,7 @@ std::vector<DoorTrial> try_front_doors(BpfPrograms& programs, LoopTable& table) 
   };
   auto attach_tracepoint = [&] { return attach_epoll_tracepoints(programs); };
   auto trial = [&](front_door door, const auto& attach, const auto& call) {
-    const observed_process self{door, loop.entry_time_offset(), 0, 0};
+    const observed_process self{door, FakeLoop::layout().entry_time, 0, 0};
     return DoorTrial{door, measure(programs, table, self, attach, call)};
   };
   return {trial(FRONT_DOOR_IO_POLL, attach_io_poll, io_poll_call),

@@ -15,8 +15,8 @@ struct DoorTrial {
   Result<double> seconds_per_hit;  ///< what a hit costs the application; or why it does not work
 };
 
-/// Observes a made-up loop of this very process through each probing front door, checks that every
-/// turn was counted, detaches, and tells what a hit cost. Takes some 20 ms.
+/// Observes made-up loops of this very process through each probing front door, checks that every
+/// turn was counted on two threads, detaches, and tells what a hit cost. Takes some 20 ms.
 [[nodiscard]] std::vector<DoorTrial> try_front_doors(BpfPrograms& programs, LoopTable& table);
 
 /// The doors that work, the cheapest first, and last the one that needs no probe.

@@ -4,8 +4,11 @@
 #include <microhttpd.h>
 
 #include <cerrno>
-#include <csignal>
+#include <thread>
 #include <utility>
+
+#include "userspace/util/capabilities.h"
+#include "userspace/util/signals_blocked.h"
 
 namespace uvtap {
 namespace {
@@ -17,22 +20,6 @@ constexpr unsigned connection_limit_per_client = 32;
 constexpr unsigned silence_limit_seconds = 5;
 /// Holds a request's head; a larger one is answered with an error.
 constexpr size_t connection_memory_bytes = 8192;
-
-/// Blocks every signal while it lives: threads started meanwhile never take one from the main loop.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 MHD_Result send_response(MHD_Connection* connection, const HttpResponse& response) {
   // The library copies the body and does not write to it.
@@ -60,9 +47,7 @@ MHD_Result on_request(void* handler, MHD_Connection* connection, const char* pat
   return send_response(connection, answer(*static_cast<HttpHandler*>(handler), method, path));
 }
 
-/// Serves on a listening socket, which the daemon closes in the end.
 MHD_Daemon* start_daemon(HttpHandler* handler, int listener) {
-  const SignalsBlocked blocked;
   return MHD_start_daemon(
       MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, nullptr, nullptr, &on_request, handler,  //
       MHD_OPTION_LISTEN_SOCKET, listener,                                                      //
@@ -71,6 +56,17 @@ MHD_Daemon* start_daemon(HttpHandler* handler, int listener) {
       MHD_OPTION_PER_IP_CONNECTION_LIMIT, connection_limit_per_client,                         //
       MHD_OPTION_CONNECTION_TIMEOUT, silence_limit_seconds,                                    //
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_memory_bytes, MHD_OPTION_END);
+}
+
+/// Serves on a listening socket, which the daemon closes in the end. Its threads inherit the
+/// signals and capabilities of the thread that starts them: none.
+MHD_Daemon* start_unprivileged_daemon(HttpHandler* handler, int listener) {
+  const SignalsBlocked blocked;
+  MHD_Daemon* daemon = nullptr;
+  std::thread([&] {
+    if (drop_all_in_this_thread()) daemon = start_daemon(handler, listener);
+  }).join();
+  return daemon;
 }
 
 }  // namespace
@@ -82,7 +78,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::start(const ListenAddress& addre
   const auto port = listening_port(listener->get());
   if (!port) return std::unexpected(port.error());
   std::unique_ptr<HttpServer> server(new HttpServer(*port, std::move(handler)));
-  server->daemon_ = start_daemon(&server->handler_, listener->release());
+  server->daemon_ = start_unprivileged_daemon(&server->handler_, listener->release());
   if (server->daemon_ == nullptr) return fail("cannot serve on {}", to_string(address));
   return server;
 }

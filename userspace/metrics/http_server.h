@@ -21,7 +21,8 @@ using HttpHandler = std::function<HttpResponse(std::string_view path)>;
 /// connections there are, how large their requests and how long their silence is bounded.
 class HttpServer {
  public:
-  /// Listens, and serves until it is destroyed. The threads take no signals.
+  /// Listens, and serves until it is destroyed. The threads take no signals and
+  /// hold no capabilities.
   static Result<std::unique_ptr<HttpServer>> start(const ListenAddress& address,
                                                    HttpHandler handler);
   /// Breaks off what is being served and returns at once.

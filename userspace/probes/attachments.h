@@ -48,8 +48,10 @@ class Attachments {
     ProbeKey key;
     bpf_program* program;
     std::string path;
+    bool is_needed;
   };
   [[nodiscard]] std::vector<Wanted> wanted(pid_t pid, const ProbePlan& plan) const;
+  [[nodiscard]] Result<Link> link_to(const Wanted& wanted) const;
   Result<void> attach_one(pid_t user, const Wanted& wanted);
   Result<void> use_tracepoints(pid_t pid);
 

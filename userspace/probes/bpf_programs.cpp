@@ -11,6 +11,9 @@
 #include <cstdarg>
 #include <span>
 
+#include "userspace/probes/file_page.h"
+#include "userspace/probes/privileges.h"
+#include "userspace/probes/uprobe_multi.h"
 #include "userspace/util/unique_fd.h"
 #include "uvtap.skel.h"
 
@@ -35,9 +38,7 @@ std::string why_loading_fails(int error_number) {
   if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
     return "no BTF of this kernel (/sys/kernel/btf/vmlinux): uvtap needs one built with "
            "CONFIG_DEBUG_INFO_BTF, as that of Debian 11+, Ubuntu 20.10+ or Amazon Linux 2023";
-  if (error_number == EPERM)  // EACCES is the verifier's
-    return "not permitted to load BPF programs: run as root, or with CAP_SYS_ADMIN and "
-           "CAP_SYS_PTRACE, and a seccomp profile that allows bpf(2)";
+  if (error_number == EPERM) return why_bpf_is_refused();  // EACCES is the verifier's
   return fmt::format("the kernel refuses the BPF programs: {} (--log-level debug shows its words)",
                      std::strerror(error_number));
 }
@@ -67,7 +68,9 @@ Link attach_mapped_files(bpf_program* program, pid_t pid) {
 
 }  // namespace
 
-void LinkDeleter::operator()(bpf_link* link) const { bpf_link__destroy(link); }
+std::string_view to_string(UprobeWay way) {
+  return way == UprobeWay::uprobe_multi ? "uprobe_multi links" : "perf events";
+}
 
 void BpfPrograms::SkeletonDeleter::operator()(uvtap_bpf* skeleton) const {
   uvtap_bpf__destroy(skeleton);
@@ -78,7 +81,10 @@ BpfPrograms::BpfPrograms(Skeleton skeleton, const BpfSettings& settings)
 BpfPrograms::BpfPrograms(BpfPrograms&&) noexcept = default;
 BpfPrograms::~BpfPrograms() = default;
 
-Result<BpfPrograms> BpfPrograms::load(const BpfSettings& settings) {
+Result<BpfPrograms> BpfPrograms::load(const BpfSettings& wanted) {
+  BpfSettings settings = wanted;
+  if (!settings.uprobe_way)
+    settings.uprobe_way = has_uprobe_multi() ? UprobeWay::uprobe_multi : UprobeWay::perf_event;
   libbpf_set_print(log_libbpf);
   Skeleton skeleton(uvtap_bpf__open());
   if (!skeleton) return fail("{}", why_loading_fails(errno));
@@ -86,6 +92,11 @@ Result<BpfPrograms> BpfPrograms::load(const BpfSettings& settings) {
   bpf_map__set_max_entries(skeleton->maps.slots, settings.max_loops);
   bpf_map__set_max_entries(skeleton->maps.slot_of_thread, settings.max_loops);
   bpf_map__set_max_entries(skeleton->maps.free_slots, settings.max_loops);
+  if (settings.uprobe_way == UprobeWay::uprobe_multi)
+    for (bpf_program* program :
+         {skeleton->progs.on_io_poll, skeleton->progs.on_uv_run, skeleton->progs.on_epoll_wait})
+      bpf_program__set_expected_attach_type(program,
+                                            static_cast<bpf_attach_type>(uprobe_multi_attach_type));
   if (int error = uvtap_bpf__load(skeleton.get())) return fail("{}", why_loading_fails(-error));
   return BpfPrograms(std::move(skeleton), settings);
 }
@@ -118,10 +129,24 @@ void BpfPrograms::forget(pid_t pid) {
 }
 
 Result<std::vector<mapped_file>> BpfPrograms::mapped_files(pid_t pid) const {
+  return iterate_mappings(pid, 0);
+}
+
+Result<mapped_file> BpfPrograms::file_behind(const std::string& path) const {
+  const auto page = FilePage::map(path);
+  if (!page) return std::unexpected(page.error());
+  const auto files = iterate_mappings(getpid(), page->address());
+  if (!files) return std::unexpected(files.error());
+  if (files->empty()) return fail("{}: the kernel does not show it", path);
+  return files->front();
+}
+
+Result<std::vector<mapped_file>> BpfPrograms::iterate_mappings(pid_t pid, uint64_t at) const {
   Link link = attach_mapped_files(skeleton_->progs.list_mapped_files, pid);
   if (!link) return fail_errno(errno, "cannot attach the task_vma iterator");
   skeleton_->bss->mapped_files_of = static_cast<uint32_t>(pid);
-  UniqueFd iteration(bpf_iter_create(bpf_link__fd(link.get())));
+  skeleton_->bss->mapped_file_at = at;
+  UniqueFd iteration(bpf_iter_create(link.fd()));
   if (!iteration.valid()) return fail_errno(errno, "cannot start the task_vma iterator");
   std::vector<mapped_file> files;
   std::array<mapped_file, 256> chunk;

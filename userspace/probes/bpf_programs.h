@@ -7,35 +7,39 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "bpf/loop_contract.h"
+#include "userspace/probes/link.h"
 #include "userspace/util/result.h"
 
-struct bpf_link;
 struct bpf_map;
 struct bpf_program;
 struct uvtap_bpf;
 
 namespace uvtap {
 
+/// How uprobes are attached. uprobe_multi needs less privilege; perf events work on every kernel.
+/// It is settled when the programs are loaded, for all of them.
+enum class UprobeWay { perf_event, uprobe_multi };
+/// "perf events" or "uprobe_multi links".
+[[nodiscard]] std::string_view to_string(UprobeWay way);
+
 struct BpfSettings {
   uint32_t max_loops = 512;
   uint64_t delay_resolution_ms = 20;
+  std::optional<UprobeWay> uprobe_way = {};  ///< none: uprobe_multi where this kernel has it
 };
-
-struct LinkDeleter {
-  void operator()(bpf_link* link) const;
-};
-/// One attached program; detached when it goes.
-using Link = std::unique_ptr<bpf_link, LinkDeleter>;
 
 /// The programs in the kernel and their maps. Nothing is attached to an application by loading;
 /// start_lifecycle() attaches to the kernel's own exec, fork, exit and signal tracepoints.
 class BpfPrograms {
  public:
   /// Fails with one line that names what this kernel or this process lacks.
-  static Result<BpfPrograms> load(const BpfSettings& settings);
+  static Result<BpfPrograms> load(const BpfSettings& wanted);
   BpfPrograms(BpfPrograms&&) noexcept;
   ~BpfPrograms();
 
@@ -53,11 +57,15 @@ class BpfPrograms {
   /// The files this process maps executable, with the inodes below any overlay. None for a process
   /// that is gone.
   [[nodiscard]] Result<std::vector<mapped_file>> mapped_files(pid_t pid) const;
+  /// The file, below any overlay, that a path leads to now: the one that a uprobe at this path
+  /// would be attached to. stat() does not tell. Only device and inode of the answer are meant.
+  [[nodiscard]] Result<mapped_file> file_behind(const std::string& path) const;
 
   [[nodiscard]] int slots_fd() const;
   [[nodiscard]] int slot_of_thread_fd() const;
   [[nodiscard]] int free_slots_fd() const;
   [[nodiscard]] int lifecycle_events_fd() const;
+  [[nodiscard]] UprobeWay uprobe_way() const { return *settings_.uprobe_way; }
   [[nodiscard]] uint32_t max_loops() const { return settings_.max_loops; }
   [[nodiscard]] uint64_t delay_resolution_ms() const { return settings_.delay_resolution_ms; }
 
@@ -72,6 +80,8 @@ class BpfPrograms {
   };
   using Skeleton = std::unique_ptr<uvtap_bpf, SkeletonDeleter>;
   BpfPrograms(Skeleton skeleton, const BpfSettings& settings);
+  /// `at`: the start of the only mapping that is meant, or 0 for all that are executable.
+  [[nodiscard]] Result<std::vector<mapped_file>> iterate_mappings(pid_t pid, uint64_t at) const;
 
   Skeleton skeleton_;
   BpfSettings settings_;

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "userspace/probes/tracefs.h"
+#include "userspace/probes/uprobe_multi.h"
 #include "userspace/util/unique_fd.h"
 
 namespace uvtap {
@@ -36,13 +37,21 @@ Result<Link> attach_tracepoint(bpf_program* program, std::string_view event_name
   return link;
 }
 
+/// In the way that the program was loaded for. None with errno set where it fails.
+Link try_uprobe(bpf_program* program, const UprobeTarget& target, pid_t pid) {
+  if (uint32_t{bpf_program__expected_attach_type(program)} == uprobe_multi_attach_type)
+    return Link(
+        create_uprobe_multi_link(bpf_program__fd(program), target.path, target.file_offset, pid));
+  bpf_uprobe_opts options{};
+  options.sz = sizeof(options);
+  return Link(bpf_program__attach_uprobe_opts(program, pid, target.path.c_str(), target.file_offset,
+                                              &options));
+}
+
 }  // namespace
 
 Result<Link> attach_uprobe(bpf_program* program, const UprobeTarget& target, pid_t pid) {
-  bpf_uprobe_opts options{};
-  options.sz = sizeof(options);
-  Link link(bpf_program__attach_uprobe_opts(program, pid, target.path.c_str(), target.file_offset,
-                                            &options));
+  Link link = try_uprobe(program, target, pid);
   if (!link)
     return fail_errno(errno, "cannot attach {} at {}+{:#x}", bpf_program__name(program),
                       target.path, target.file_offset);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "userspace/probes/process_inspector.h"
 
+#include <fcntl.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -59,18 +60,24 @@ Result<LoadedImage> ProcessInspector::load(pid_t pid, const mapped_file& file) {
 
 Result<std::string> ProcessInspector::path_to(pid_t pid, const mapped_file& file) const {
   // map_files leads to the very file, deleted or replaced though it may be, but needs
-  // CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE; the path in the process's root needs neither.
+  // CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE. Without them exe does as much for the executable, and
+  // the path in the process's root for a library that is still there.
   auto exact = proc_->map_files_path(pid, file.start, file.end);
-  if (access(exact.c_str(), R_OK) == 0) return exact;
+  if (faccessat(AT_FDCWD, exact.c_str(), R_OK, AT_EACCESS) == 0) return exact;
+  auto executable = proc_->exe_path(pid);
+  if (leads_to(executable, file)) return executable;
   auto mapped = proc_->mapped_images(pid);
   if (!mapped) return std::unexpected(mapped.error());
   auto same = std::ranges::find(*mapped, file.start, &MappedImage::start);
   if (same == mapped->end()) return fail("the mapping is gone");
   auto path = proc_->root_path(pid, same->path);
-  struct stat status{};
-  if (stat(path.c_str(), &status) != 0) return fail_errno(errno, "{}", path);
-  if (status.st_ino != same->inode) return fail("{} was replaced while it runs", same->path);
-  return path;
+  if (leads_to(path, file)) return path;
+  return fail("{} cannot be read, or was deleted or replaced while it runs", same->path);
+}
+
+bool ProcessInspector::leads_to(const std::string& path, const mapped_file& file) const {
+  const auto behind = programs_->file_behind(path);
+  return behind && behind->device == file.device && behind->inode == file.inode;
 }
 
 Result<Image> ProcessInspector::image_of(const InodeId& inode, const std::string& path) {

@@ -38,6 +38,7 @@ class ProcessInspector {
   };
   [[nodiscard]] Result<LoadedImage> load(pid_t pid, const mapped_file& file);
   [[nodiscard]] Result<std::string> path_to(pid_t pid, const mapped_file& file) const;
+  [[nodiscard]] bool leads_to(const std::string& path, const mapped_file& file) const;
   [[nodiscard]] Result<Image> image_of(const InodeId& inode, const std::string& path);
 
   const ProcFs* proc_;

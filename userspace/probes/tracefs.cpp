@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <map>
 #include <string>
 
 #include "userspace/util/unique_fd.h"
@@ -23,6 +24,8 @@ struct Tracefs {
 
 Result<UniqueFd> private_mount() {
   UniqueFd context(static_cast<int>(syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC)));
+  if (!context.valid() && errno == EPERM)
+    return fail("tracefs is not mounted, and a private mount of it takes CAP_SYS_ADMIN");
   if (!context.valid()) return fail_errno(errno, "tracefs is not mounted and cannot be opened");
   if (syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0)
     return fail_errno(errno, "tracefs is not mounted and cannot be created");
@@ -35,7 +38,7 @@ Result<UniqueFd> private_mount() {
 Result<Tracefs> open_tracefs() {
   for (const char* place : {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"}) {
     UniqueFd root(open(place, O_DIRECTORY | O_RDONLY | O_CLOEXEC));
-    if (root.valid() && faccessat(root.get(), "events/syscalls", X_OK, 0) == 0)
+    if (root.valid() && faccessat(root.get(), "events/syscalls", X_OK, AT_EACCESS) == 0)
       return Tracefs{std::move(root), place};
   }
   auto root = private_mount();
@@ -43,13 +46,13 @@ Result<Tracefs> open_tracefs() {
   return Tracefs{std::move(*root), private_tracefs};
 }
 
-}  // namespace
-
-Result<uint64_t> syscall_tracepoint_id(std::string_view event_name) {
+Result<uint64_t> read_tracepoint_id(std::string_view event_name) {
   auto tracefs = open_tracefs();
   if (!tracefs) return std::unexpected(tracefs.error());
   auto path = fmt::format("events/syscalls/{}/id", event_name);
   UniqueFd file(openat(tracefs->root.get(), path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.valid() && errno == EACCES)
+    return fail("tracefs opens for uid 0 only, or with CAP_DAC_READ_SEARCH");
   if (!file.valid())
     return fail_errno(errno, "this kernel has no tracepoint {} (CONFIG_FTRACE_SYSCALLS)",
                       event_name);
@@ -58,6 +61,17 @@ Result<uint64_t> syscall_tracepoint_id(std::string_view event_name) {
   uint64_t id = 0;
   if (length <= 0 || std::from_chars(text.data(), text.data() + length, id).ec != std::errc{})
     return fail("the tracepoint {} has no number", event_name);
+  return id;
+}
+
+}  // namespace
+
+Result<uint64_t> syscall_tracepoint_id(std::string_view event_name) {
+  // A number stays for as long as the kernel runs, the privilege to ask for it may not.
+  static std::map<std::string, uint64_t, std::less<>> known;
+  if (auto found = known.find(event_name); found != known.end()) return found->second;
+  auto id = read_tracepoint_id(event_name);
+  if (id) known.emplace(event_name, *id);
   return id;
 }
 

@@ -10,7 +10,7 @@ namespace uvtap {
 
 /// The number of a syscall tracepoint, e.g. "sys_enter_epoll_wait", as perf_event_open wants it.
 /// Read from tracefs where it is mounted; else from a detached mount of our own that nobody else
-/// sees (fsopen, kernel 5.2).
+/// sees (fsopen, kernel 5.2; needs CAP_SYS_ADMIN). Remembered from then on. For one thread.
 [[nodiscard]] Result<uint64_t> syscall_tracepoint_id(std::string_view event_name);
 
 /// What tracefs_place() says where it is not mounted for everybody.

@@ -27,6 +27,8 @@ class RegularFile {
   /// Refuses everything but a regular file, without blocking on it.
   static Result<RegularFile> open(const std::string& path);
 
+  [[nodiscard]] int descriptor() const { return fd_.get(); }
+
   /// Whether the range lay inside the file when it was opened.
   [[nodiscard]] bool contains(FileRange range) const {
     return range.offset <= size_ && range.size <= size_ - range.offset;
