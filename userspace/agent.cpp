@@ -3,7 +3,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include "userspace/identity/process_identity.h"
 #include "userspace/probes/privileges.h"
 #include "userspace/util/monotonic_clock.h"
 #include "userspace/version.h"
@@ -38,11 +37,9 @@ Result<void> try_forced_door(const Config& config, const std::vector<DoorTrial>&
 
 }  // namespace
 
-Agent::Agent(const Config& config, Grouping grouping, std::unique_ptr<BpfPrograms> programs,
-             LoopTable table)
-    : config_(config),
-      grouping_(grouping),
-      proc_(config.proc_root),
+Agent::Agent(const Config& config, Grouping grouping, std::unique_ptr<PodSources> sources,
+             std::unique_ptr<BpfPrograms> programs, LoopTable table)
+    : proc_(config.proc_root),
       programs_(std::move(programs)),
       table_(std::move(table)),
       trials_(try_front_doors(*programs_, table_)),
@@ -50,6 +47,8 @@ Agent::Agent(const Config& config, Grouping grouping, std::unique_ptr<BpfProgram
       processes_(std::make_unique<ObservedProcesses>(proc_, *programs_, table_, memory_door_,
                                                      allowed_doors(config, trials_))),
       reader_(table_, memory_door_, proc_, programs_->delay_resolution_ms()),
+      sources_(std::move(sources)),
+      owners_(*sources_, grouping),
       book_(config.window_ns) {}
 
 Result<std::unique_ptr<Agent>> Agent::start(const Config& config, Grouping grouping) {
@@ -61,15 +60,17 @@ Result<std::unique_ptr<Agent>> Agent::start(const Config& config, Grouping group
   if (auto started = programs->start_lifecycle(); !started) return std::unexpected(started.error());
   auto table = LoopTable::map(*programs);
   if (!table) return std::unexpected(table.error());
-  std::unique_ptr<Agent> agent(new Agent(config, grouping, std::move(programs), std::move(*table)));
+  auto sources = PodSources::start(config.kubernetes);
+  if (!sources) return std::unexpected(sources.error());
+  std::unique_ptr<Agent> agent(
+      new Agent(config, grouping, std::move(*sources), std::move(programs), std::move(*table)));
   if (auto works = try_forced_door(config, agent->trials_); !works)
     return std::unexpected(works.error());
   auto events = LifecycleEvents::open(*agent->programs_);
   if (!events) return std::unexpected(events.error());
   agent->events_ = std::move(*events);
-  if (auto dropped = drop_privileges_of_the_start(*agent->programs_,
-                                                  allowed_doors(config, agent->trials_));
-      !dropped)
+  const auto doors = allowed_doors(config, agent->trials_);
+  if (auto dropped = drop_privileges_of_the_start(*agent->programs_, doors); !dropped)
     return std::unexpected(dropped.error());
   return agent;
 }
@@ -78,6 +79,7 @@ std::vector<ContainerMetrics> Agent::tick() {
   const uint64_t now_ns = monotonic_now_ns();
   track_processes(now_ns);
   read_loops();
+  owners_.update(processes_->observed(), now_ns);
   return aggregate(now_ns);
 }
 
@@ -87,6 +89,7 @@ void Agent::track_processes(uint64_t now_ns) {
     next_scan_ns_ = now_ns + scan_interval_ns;
     if (auto changes = tracker_.scan(proc_)) {
       handle(*changes, now_ns);
+      processes_->read_cgroups();
       scanned_ = true;
     } else {
       spdlog::warn("the processes cannot be listed: {}", changes.error().message);
@@ -118,26 +121,23 @@ void Agent::read_loops() {
   loops_ = reader_.snapshot(layouts);
 }
 
-PodIdentity Agent::identity_of(const LoopSnapshot& loop) const {
-  const auto& process = processes_->observed().at(loop.id.pid);
-  auto identity = process_identity(process.name, loop.id.pid);
-  if (grouping_ != Grouping::loop) return identity;
-  return loop_identity(std::move(identity), loop.id.pid, loop.id.tid);
-}
-
 std::vector<ContainerMetrics> Agent::aggregate(uint64_t now_ns) {
   std::vector<LiveProcess> live;
+  std::set<PodIdentity> held_back;
   for (const auto& [pid, process] : processes_->observed())
-    live.push_back({process_identity(process.name, pid), process.info});
+    live.push_back({owners_.of_process(pid), process.info});
   std::vector<PodIdentity> identities;
   identities.reserve(loops_.size());  // observed points into it
   std::vector<ObservedLoop> observed;
   for (const auto& loop : loops_) {
     observed.push_back({&loop, &identities.emplace_back(identity_of(loop))});
+    if (owners_.is_held_back(loop.id.pid)) held_back.insert(identities.back());
     const auto& process = processes_->observed().at(loop.id.pid);
     if (!loop.ended) live.push_back({identities.back(), process.info});
   }
-  return book_.update(now_ns, observed, live);
+  auto containers = book_.update(now_ns, observed, live);
+  std::erase_if(containers, [&](const auto& each) { return held_back.contains(each.identity); });
+  return containers;
 }
 
 SelfMetrics Agent::self_metrics() const {
@@ -155,6 +155,9 @@ SelfMetrics Agent::self_metrics() const {
   self.processes_observed = with_loop.size();
   self.processes_waiting = processes_->observed().size() - with_loop.size();
   self.processes_unsupported = processes_->unsupported().size();
+  self.identity_unresolved = owners_.unresolved();
+  self.kubernetes_source = sources_->current();
+  self.kubernetes_watch_errors = sources_->errors();
   return self;
 }
 

@@ -7,12 +7,14 @@
 
 #include "userspace/config.h"
 #include "userspace/discovery/process_tracker.h"
+#include "userspace/identity/pod_sources.h"
 #include "userspace/loops/calibration.h"
 #include "userspace/loops/loop_reader.h"
 #include "userspace/metrics/container_book.h"
 #include "userspace/metrics/self_metrics.h"
 #include "userspace/observed_processes.h"
 #include "userspace/probes/lifecycle_events.h"
+#include "userspace/process_owners.h"
 
 namespace uvtap {
 
@@ -37,7 +39,9 @@ class Agent {
   /// What the last tick read, for those who show single loops.
   [[nodiscard]] const std::vector<LoopSnapshot>& loops() const { return loops_; }
   /// Whose figures this loop of the last tick was put together with.
-  [[nodiscard]] PodIdentity identity_of(const LoopSnapshot& loop) const;
+  [[nodiscard]] PodIdentity identity_of(const LoopSnapshot& loop) const {
+    return owners_.of_loop(loop.id.pid, loop.id.tid);
+  }
   /// The processes have been looked at, and what can be attached is. One process that refuses its
   /// probe does not make the whole machine unready; all of them do.
   [[nodiscard]] bool ready() const {
@@ -45,16 +49,14 @@ class Agent {
   }
 
  private:
-  Agent(const Config& config, Grouping grouping, std::unique_ptr<BpfPrograms> programs,
-        LoopTable table);
+  Agent(const Config& config, Grouping grouping, std::unique_ptr<PodSources> sources,
+        std::unique_ptr<BpfPrograms> programs, LoopTable table);
 
   void track_processes(uint64_t now_ns);
   void handle(const ProcessChanges& changes, uint64_t now_ns);
   void read_loops();
   std::vector<ContainerMetrics> aggregate(uint64_t now_ns);
 
-  Config config_;
-  Grouping grouping_;
   ProcFs proc_;
   std::unique_ptr<BpfPrograms> programs_;
   LoopTable table_;
@@ -65,6 +67,8 @@ class Agent {
   std::unique_ptr<ObservedProcesses> processes_;
   LoopReader reader_;
   std::vector<LoopSnapshot> loops_;
+  std::unique_ptr<PodSources> sources_;
+  ProcessOwners owners_;
   ContainerBook book_;
   uint64_t next_scan_ns_ = 0;
   bool scanned_ = false;

@@ -87,9 +87,35 @@ std::optional<Error> CommandLine::unknown_argument() const {
                            printable(unknown.front(), 100), app_->get_name(), accepted)};
 }
 
+/// Before the settings, since a flag wins over what the cluster says. Outside a pod none of these
+/// variables means what it means there.
+Result<void> apply_cluster_variables(const Environment& environment, Config& config) {
+  if (environment("KUBERNETES_SERVICE_HOST").value_or("").empty()) return {};
+  for (const ClusterVariable& variable : cluster_variables()) {
+    const std::string value = environment(std::string(variable.name)).value_or("");
+    if (!value.empty() && !variable.apply(value, config))
+      return fail("{}: '{}' is not accepted; give {}", variable.name, printable(value, 100),
+                  variable.accepts);
+  }
+  return {};
+}
+
+/// Asked for alone, the API server must be known.
+Result<void> check_kubernetes(const KubernetesSettings& kubernetes) {
+  if (kubernetes.mode != KubernetesMode::api) return {};
+  if (kubernetes.api_host.empty())
+    return fail(
+        "--kubernetes api: KUBERNETES_SERVICE_HOST is not set; Kubernetes sets it in a pod");
+  if (kubernetes.node_name.empty())
+    return fail("--kubernetes api: the node is not known; give --node-name or set NODE_NAME");
+  return {};
+}
+
 Result<Config> CommandLine::config(const Environment& environment) const {
   Config config;
   config.command = command_;
+  if (auto applied = apply_cluster_variables(environment, config); !applied)
+    return std::unexpected(applied.error());
   for (const Argument& argument : arguments_) {
     const Setting& setting = *argument.setting;
     const bool given = argument.option->count() > 0;
@@ -101,6 +127,8 @@ Result<Config> CommandLine::config(const Environment& environment) const {
                   setting.accepts);
     }
   }
+  if (auto checked = check_kubernetes(config.kubernetes); !checked)
+    return std::unexpected(checked.error());
   return config;
 }
 

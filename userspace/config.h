@@ -20,6 +20,25 @@ enum class Command { serve, top, check, version };
 /// Whose figures are put together: in one row of `uvtap top`, in one series of /metrics.
 enum class Grouping { loop, process, container };
 
+/// Where the names of pods come from.
+enum class KubernetesMode {
+  automatic,  ///< the API server if there is one, else the names of log files, else container ids
+  api,
+  files,
+  off,  ///< containers are not told apart from other processes
+};
+
+/// What is known of the Kubernetes that this machine may be a node of.
+struct KubernetesSettings {
+  KubernetesMode mode = KubernetesMode::automatic;
+  std::string node_name;
+  /// The API server as Kubernetes tells its pods; empty outside.
+  std::string api_host;
+  uint16_t api_port = 443;
+  std::string credentials = "/var/run/secrets/kubernetes.io/serviceaccount";  ///< ca.crt, token
+  std::string container_logs = "/var/log/containers";
+};
+
 /// Everything a person can set, checked. A flag that a command does not have keeps its default.
 struct Config {
   Command command = Command::serve;
@@ -30,9 +49,10 @@ struct Config {
   std::optional<front_door> forced_front_door;  ///< none: the best for each binary
   uint32_t max_loops = 512;
   std::string proc_root = "/proc";  ///< absolute, without a slash at the end
+  KubernetesSettings kubernetes;
 
   // serve
-  std::string listen = "127.0.0.1:9464";  ///< an IPv4 or [IPv6] address, and a port (0: any)
+  std::string listen = "127.0.0.1:9464";  ///< an IPv4 or [IPv6] address or none, and a port (0: any)
   bool per_process = false;
 
   // top
@@ -55,8 +75,10 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 [[nodiscard]] std::optional<std::string> process_environment(const std::string& name);
 
 /// Reads the arguments (without the program's name) and, for what they leave out, the environment:
-/// --window is also UVTAP_WINDOW; an empty variable counts as unset. Whatever is not accepted is an
-/// Error whose one line names the flag or variable, the value, and what would be accepted.
+/// --window is also UVTAP_WINDOW; an empty variable counts as unset. NODE_NAME,
+/// KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are taken as Kubernetes gives them. Whatever
+/// is not accepted is an Error whose one line names the flag or variable, the value, and what would
+/// be accepted.
 [[nodiscard]] std::variant<Config, HelpText, Error> parse_config(
     std::span<const std::string> arguments, const Environment& environment);
 

@@ -56,7 +56,9 @@ bool store_switch(std::string_view text, bool& target) {
                             target);
 }
 
+/// None stands for every address of the machine, IPv6 and IPv4.
 bool is_host(const std::string& host) {
+  if (host.empty()) return true;
   in6_addr address{};
   if (host.starts_with('[') && host.ends_with(']')) {
     return inet_pton(AF_INET6, host.substr(1, host.size() - 2).c_str(), &address) == 1;
@@ -86,6 +88,27 @@ bool store_front_door(std::string_view text, std::optional<front_door>& target) 
   if (!door && text != "auto") return false;
   target = door;
   return true;
+}
+
+bool store_kubernetes_mode(std::string_view text, KubernetesMode& target) {
+  return store_choice<KubernetesMode>(text,
+                                      {{"auto", KubernetesMode::automatic},
+                                       {"api", KubernetesMode::api},
+                                       {"files", KubernetesMode::files},
+                                       {"off", KubernetesMode::off}},
+                                      target);
+}
+
+/// The name of an object in Kubernetes, which may be a DNS name.
+bool store_name(std::string_view text, std::string& target) {
+  constexpr size_t longest = 253;
+  const bool good = !text.empty() && text.size() <= longest &&
+                    std::ranges::all_of(text, [](unsigned char letter) {
+                      return std::islower(letter) != 0 || std::isdigit(letter) != 0 ||
+                             letter == '-' || letter == '.';
+                    });
+  if (good) target = text;
+  return good;
 }
 
 bool store_top_row(std::string_view text, Grouping& target) {
@@ -121,7 +144,8 @@ constexpr std::array observing = {Command::serve, Command::top, Command::check};
 constexpr std::array all_settings = {
     Setting{
         "listen", "ADDRESS", "Where /metrics is served.",
-        "an IPv4 or [IPv6] address and a port, such as 0.0.0.0:9464", "127.0.0.1:9464", serve_only,
+        "an IPv4 or [IPv6] address and a port, such as 0.0.0.0:9464, or :9464 for every address",
+        "127.0.0.1:9464", serve_only,
         [](std::string_view text, Config& config) { return store_listen(text, config.listen); }},
     Setting{"window", "DURATION", "The span that gauges speak of, advanced every second.",
             "1s to 10m", "15s", running,
@@ -154,6 +178,30 @@ constexpr std::array all_settings = {
         "proc-root", "DIRECTORY", "Where the machine's /proc is mounted.", "an absolute path",
         "/proc", observing,
         [](std::string_view text, Config& config) { return store_root(text, config.proc_root); }},
+    Setting{"kubernetes", "SOURCE",
+            "Where the names of pods come from; auto takes the API server, else the names of log "
+            "files, else container ids.",
+            "auto, api, files or off", "auto", running,
+            [](std::string_view text, Config& config) {
+              return store_kubernetes_mode(text, config.kubernetes.mode);
+            }},
+    Setting{"node-name", "NAME", "This node's name in Kubernetes.",
+            "lower case letters, digits, '-' and '.'", "$NODE_NAME", running,
+            [](std::string_view text, Config& config) {
+              return store_name(text, config.kubernetes.node_name);
+            }},
+    Setting{"kubernetes-credentials", "DIRECTORY",
+            "Where ca.crt and token for the API server are mounted.", "an absolute path",
+            "/var/run/secrets/kubernetes.io/serviceaccount", running,
+            [](std::string_view text, Config& config) {
+              return store_root(text, config.kubernetes.credentials);
+            }},
+    Setting{"container-logs", "DIRECTORY",
+            "Where the kubelet keeps the containers' log files; only their names are read.",
+            "an absolute path", "/var/log/containers", running,
+            [](std::string_view text, Config& config) {
+              return store_root(text, config.kubernetes.container_logs);
+            }},
     Setting{
         "by", "ROW", "What one row stands for.", "loop, process or container", "loop", top_only,
         [](std::string_view text, Config& config) { return store_top_row(text, config.top_row); }},
@@ -172,6 +220,26 @@ constexpr std::array all_settings = {
             [](std::string_view text, Config& config) {
               return store_log_format(text, config.log_format);
             }},
+};
+
+constexpr std::array all_cluster_variables = {
+    ClusterVariable{"NODE_NAME", "a node's name",
+                    [](std::string_view text, Config& config) {
+                      return store_name(text, config.kubernetes.node_name);
+                    }},
+    ClusterVariable{"KUBERNETES_SERVICE_HOST", "an IPv4 or IPv6 address, or a host's name",
+                    [](std::string_view text, Config& config) {
+                      const std::string host(text);
+                      in6_addr address{};
+                      if (inet_pton(AF_INET6, host.c_str(), &address) != 1)
+                        return store_name(text, config.kubernetes.api_host);
+                      config.kubernetes.api_host = host;
+                      return true;
+                    }},
+    ClusterVariable{"KUBERNETES_SERVICE_PORT", "a port",
+                    [](std::string_view text, Config& config) {
+                      return store_number<uint16_t>(text, 1, 65535, config.kubernetes.api_port);
+                    }},
 };
 
 }  // namespace
@@ -196,5 +264,7 @@ bool Setting::belongs_to(Command command) const {
 }
 
 std::span<const Setting> settings() { return all_settings; }
+
+std::span<const ClusterVariable> cluster_variables() { return all_cluster_variables; }
 
 }  // namespace uvtap

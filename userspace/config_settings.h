@@ -26,6 +26,14 @@ struct Setting {
   [[nodiscard]] bool belongs_to(Command command) const;
 };
 
+/// What Kubernetes tells a pod of the cluster, by a variable that is not ours to name.
+struct ClusterVariable {
+  std::string_view name;
+  std::string_view accepts;
+  bool (*apply)(std::string_view value, Config& config);
+};
+[[nodiscard]] std::span<const ClusterVariable> cluster_variables();
+
 /// All of them, in the order the help shows.
 [[nodiscard]] std::span<const Setting> settings();
 

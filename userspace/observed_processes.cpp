@@ -98,8 +98,10 @@ void ObservedProcesses::observe(const ProcessId& id, const ProbePlan& plan, uint
   ObservedProcess process{.id = id,
                           .plan = plan,
                           .name = command_line ? display_name(*command_line) : "",
-                          .info = {"", to_string(plan.libuv_version)}};
+                          .info = {"", to_string(plan.libuv_version)},
+                          .container = {}};
   read_version(process);
+  read_cgroup(process);
   const auto& version = process.info.node_version;
   spdlog::info("observing {}/{} (Node.js {}, libuv {}) through {}", process.name, id.pid,
                version.empty() ? "starting" : version, process.info.libuv_version,
@@ -111,6 +113,15 @@ void ObservedProcesses::observe(const ProcessId& id, const ProbePlan& plan, uint
 void ObservedProcesses::read_version(ObservedProcess& process) const {
   auto version = read_node_version(ProcessMemory(process.id.pid), process.plan.node_metadata);
   if (version) process.info.node_version = std::move(*version);
+}
+
+/// What cannot be read stays as it was.
+void ObservedProcesses::read_cgroup(ObservedProcess& process) const {
+  if (const auto text = proc_->cgroup(process.id.pid)) process.container = parse_cgroup(*text);
+}
+
+void ObservedProcesses::read_cgroups() {
+  for (auto& [pid, process] : observed_) read_cgroup(process);
 }
 
 Result<void> ObservedProcesses::start_observing(pid_t pid, const ProbePlan& plan) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "userspace/discovery/process_tracker.h"
+#include "userspace/identity/cgroup_path.h"
 #include "userspace/loops/loop_table.h"
 #include "userspace/loops/memory_door.h"
 #include "userspace/metrics/container_metrics.h"
@@ -24,6 +25,7 @@ struct ObservedProcess {
   ProbePlan plan;
   std::string name;  ///< of the script or the executable
   ProcessInfo info;
+  CgroupContainer container;
 };
 
 /// The Node.js processes there are: which are observed, and which cannot be and why.
@@ -38,6 +40,8 @@ class ObservedProcesses {
   /// Looks once more at processes that were not ready at the first look: still loading their
   /// libraries, or refusing a probe.
   void look_again(uint64_t now_ns);
+  /// Reads the cgroup of each observed process: one may be moved while it runs.
+  void read_cgroups();
 
   [[nodiscard]] const std::map<pid_t, ObservedProcess>& observed() const { return observed_; }
   [[nodiscard]] const std::map<pid_t, Unsupported>& unsupported() const { return unsupported_; }
@@ -54,6 +58,7 @@ class ObservedProcesses {
   void look(const ProcessId& id, uint64_t now_ns);
   [[nodiscard]] bool is_settled(pid_t pid) const;
   void read_version(ObservedProcess& process) const;
+  void read_cgroup(ObservedProcess& process) const;
   void pass_over(const ProcessId& id, const Error& error, uint64_t now_ns);
   void observe(const ProcessId& id, const ProbePlan& plan, uint64_t now_ns);
   Result<void> start_observing(pid_t pid, const ProbePlan& plan);

@@ -4,11 +4,11 @@
 build_packages=(
   ca-certificates cmake g++ ninja-build pkg-config
   clang-19 bpftool libbpf-dev libelf-dev zlib1g-dev            # BPF
-  libcli11-dev libmicrohttpd-dev libspdlog-dev nlohmann-json3-dev prometheus-cpp-dev
+  libcli11-dev libcurl4-openssl-dev libmicrohttpd-dev libspdlog-dev nlohmann-json3-dev prometheus-cpp-dev
 )
 test_packages=(
   catch2 clang-format-19 clang-tidy-19 libclang-rt-19-dev      # unit tests, style, sanitizers
-  binutils curl mmdebstrap python3 util-linux xz-utils         # what the end-to-end tests run
+  binutils curl mmdebstrap openssl python3 util-linux xz-utils  # what the end-to-end tests run
 )
 
 is_installed() {

@@ -2,14 +2,14 @@
 #pragma once
 
 #include <fmt/core.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
-#include <stdexcept>
 #include <string>
 #include <string_view>
+
+#include "tests/support/temporary_directory.h"
 
 namespace uvtap::test {
 
@@ -17,19 +17,7 @@ namespace uvtap::test {
 /// it.
 class FakeProc {
  public:
-  FakeProc() {
-    std::string path = (std::filesystem::temp_directory_path() / "uvtap-proc-XXXXXX").string();
-    if (::mkdtemp(path.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    root_ = path;
-  }
-  FakeProc(const FakeProc&) = delete;
-  FakeProc& operator=(const FakeProc&) = delete;
-  ~FakeProc() {
-    std::error_code ignored;
-    std::filesystem::remove_all(root_, ignored);
-  }
-
-  [[nodiscard]] std::string root() const { return root_.string(); }
+  [[nodiscard]] std::string root() const { return directory_.path().string(); }
 
   /// Writes a file, with the directories above it: file("42/comm", "node\n").
   void file(std::string_view path, std::string_view content) const {
@@ -41,7 +29,9 @@ class FakeProc {
   void directory(std::string_view path) const {
     std::filesystem::create_directories(prepared(path));
   }
-  void remove(std::string_view path) const { std::filesystem::remove_all(root_ / path); }
+  void remove(std::string_view path) const {
+    std::filesystem::remove_all(directory_.path() / path);
+  }
 
   /// A process as far as its stat tells.
   void process(int pid, uint64_t start_time_ticks, char state = 'S') const {
@@ -52,11 +42,11 @@ class FakeProc {
 
  private:
   [[nodiscard]] std::filesystem::path prepared(std::string_view path) const {
-    std::filesystem::create_directories((root_ / path).parent_path());
-    return root_ / path;
+    std::filesystem::create_directories((directory_.path() / path).parent_path());
+    return directory_.path() / path;
   }
 
-  std::filesystem::path root_;
+  TemporaryDirectory directory_;
 };
 
 }  // namespace uvtap::test

@@ -90,6 +90,7 @@ TEST_CASE("variables fill in what the command line leaves out", "[config]") {
   const Config config = accepted("serve --window 5s", variables);
   CHECK(config.window_ns == 5'000'000'000);
   CHECK(config.listen == "0.0.0.0:80");
+  CHECK(accepted("serve --listen :9464").listen == ":9464");
   CHECK(config.per_process);
   CHECK(config.delay_resolution_ns == 10'000'000);
   CHECK(config.log_level == LogLevel::info);
@@ -130,7 +131,7 @@ TEST_CASE("a value that is not accepted is refused by name in one line", "[confi
 
 TEST_CASE("an address is a literal and a port", "[config]") {
   const std::string address =
-      GENERATE("9464", ":9464", "localhost:9464", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536",
+      GENERATE("9464", "localhost:9464", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536",
                "127.0.0.1:-1", "::1:9464", "[::1]", "[127.0.0.1]:1", "1.2.3:1", "127.0.0.1:http");
   CHECK(refused("serve --listen " + address).find("--listen: '" + address) == 0);
 }
@@ -168,4 +169,57 @@ TEST_CASE("help explains each flag with its variable", "[config]") {
   CHECK(help("serve --help").find("UVTAP_LOG_FORMAT") != std::string::npos);
   CHECK(help("top -h").find("--by ROW") != std::string::npos);
   CHECK(help("check --help").find("--listen") == std::string::npos);
+}
+
+namespace {
+
+const Variables in_a_pod = {{"KUBERNETES_SERVICE_HOST", "10.100.0.1"},
+                            {"KUBERNETES_SERVICE_PORT", "6443"},
+                            {"NODE_NAME", "ip-10-0-1-7.eu-central-1.compute.internal"}};
+
+}  // namespace
+
+TEST_CASE("Kubernetes tells its pods where the API server is", "[config]") {
+  const auto kubernetes = accepted("serve", in_a_pod).kubernetes;
+  CHECK(kubernetes.mode == KubernetesMode::automatic);
+  CHECK(kubernetes.api_host == "10.100.0.1");
+  CHECK(kubernetes.api_port == 6443);
+  CHECK(kubernetes.node_name == "ip-10-0-1-7.eu-central-1.compute.internal");
+  CHECK(kubernetes.credentials == "/var/run/secrets/kubernetes.io/serviceaccount");
+  CHECK(kubernetes.container_logs == "/var/log/containers");
+  CHECK(accepted("serve", {{"KUBERNETES_SERVICE_HOST", "fd00::1"}}).kubernetes.api_host ==
+        "fd00::1");
+}
+
+TEST_CASE("a flag wins over what Kubernetes tells", "[config]") {
+  const auto kubernetes = accepted(
+                              "serve --kubernetes api --node-name other --kubernetes-credentials "
+                              "/c --container-logs /l/",
+                              in_a_pod)
+                              .kubernetes;
+  CHECK(kubernetes.mode == KubernetesMode::api);
+  CHECK(kubernetes.node_name == "other");
+  CHECK(kubernetes.credentials == "/c");
+  CHECK(kubernetes.container_logs == "/l");
+}
+
+TEST_CASE("outside a pod NODE_NAME may mean anything", "[config]") {
+  CHECK(accepted("serve", {{"NODE_NAME", "My Laptop"}}).kubernetes.node_name.empty());
+}
+
+TEST_CASE("what Kubernetes cannot have told is refused", "[config]") {
+  auto variables = in_a_pod;
+  variables["KUBERNETES_SERVICE_PORT"] = "tcp://10.100.0.1:443";
+  CHECK(refused("serve", variables) ==
+        "KUBERNETES_SERVICE_PORT: 'tcp://10.100.0.1:443' is not accepted; give a port");
+  variables = in_a_pod;
+  variables["KUBERNETES_SERVICE_HOST"] = "evil/path?";
+  CHECK(refused("serve", variables).starts_with("KUBERNETES_SERVICE_HOST: 'evil/path?'"));
+}
+
+TEST_CASE("the API server alone can only be asked when it and the node are known", "[config]") {
+  CHECK(refused("serve --kubernetes api") ==
+        "--kubernetes api: KUBERNETES_SERVICE_HOST is not set; Kubernetes sets it in a pod");
+  CHECK(refused("serve --kubernetes api", {{"KUBERNETES_SERVICE_HOST", "10.100.0.1"}}) ==
+        "--kubernetes api: the node is not known; give --node-name or set NODE_NAME");
 }

@@ -71,7 +71,8 @@ SelfMetrics sample_self() {
   self.processes_waiting = 1;
   self.processes_unsupported = 2;
   self.identity_unresolved = 5;
-  self.kubernetes_watch_errors = 6;
+  self.kubernetes_source = "api";
+  self.kubernetes_watch_errors = {{"forbidden", 6}};
   return self;
 }
 
@@ -139,7 +140,8 @@ TEST_CASE("uvtap's own figures") {
   CHECK_THAT(text, !Contains("uvtap_probe_cost_seconds{front_door=\"memory\"}"));
   CHECK_THAT(text, Contains("\nuvtap_lost_total{reason=\"loops_full\"} 9\n"));
   CHECK_THAT(text, Contains("\nuvtap_identity_unresolved 5\n"));
-  CHECK_THAT(text, Contains("\nuvtap_kubernetes_watch_errors_total 6\n"));
+  CHECK_THAT(text, Contains("\nuvtap_kubernetes_source{source=\"api\"} 1\n"));
+  CHECK_THAT(text, Contains("\nuvtap_kubernetes_watch_errors_total{reason=\"forbidden\"} 6\n"));
 }
 
 TEST_CASE("each reason and front door has a name of its own") {

@@ -70,7 +70,7 @@ Result<int> serve(const Config& config) {
       *address,
       HttpPages(page, [&] { return pulse.unhealthy(); }, [&] { return pulse.unready(); }));
   if (!server) return std::unexpected(server.error());
-  auto agent = Agent::start(config, Grouping::container);
+  auto agent = Agent::start(config, config.per_process ? Grouping::process : Grouping::container);
   if (!agent) return std::unexpected(agent.error());
   address->port = (*server)->port();
   say_which_doors_work((*agent)->door_trials());

@@ -16,6 +16,7 @@ constexpr size_t max_threads = 65'536;
 constexpr size_t max_images = 4096;
 constexpr size_t max_small_file = 4096;
 constexpr size_t max_command_line = size_t{64} << 10;
+constexpr size_t max_cgroup = size_t{64} << 10;
 constexpr size_t max_maps = size_t{16} << 20;
 
 // Collects executable mappings from lines that come in the order of addresses, as maps has them.
@@ -101,6 +102,10 @@ Result<std::vector<std::string>> ProcFs::command_line(pid_t pid) const {
   const Result<std::string> text = read_bounded(path_of(pid, "cmdline"), max_command_line);
   if (!text) return std::unexpected(text.error());
   return split_arguments(*text);
+}
+
+Result<std::string> ProcFs::cgroup(pid_t pid) const {
+  return read_bounded(path_of(pid, "cgroup"), max_cgroup);
 }
 
 Result<std::vector<MappedImage>> ProcFs::mapped_images(pid_t pid) const {

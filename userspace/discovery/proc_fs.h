@@ -54,6 +54,8 @@ class ProcFs {
   /// The arguments, argv[0] first, from the first 64 KiB of the command line; none for a kernel
   /// thread.
   [[nodiscard]] Result<std::vector<std::string>> command_line(pid_t pid) const;
+  /// The text of cgroup, its first 64 KiB.
+  [[nodiscard]] Result<std::string> cgroup(pid_t pid) const;
   /// By address; the first 4,096. Fails where maps is larger than 16 MiB.
   [[nodiscard]] Result<std::vector<MappedImage>> mapped_images(pid_t pid) const;
 

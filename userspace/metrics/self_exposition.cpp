@@ -41,13 +41,22 @@ void add_build_info(Families& families, const SelfMetrics& self) {
   family.finish(families);
 }
 
-void add_attach_failures(Families& families, const SelfMetrics& self) {
-  FamilyBuilder family(MetricType::Counter, "uvtap_attach_failures_total",
-                       "Probes that could not be attached, by reason.");
-  for (const auto& [reason, count] : self.attach_failures) {
+void add_by_reason(Families& families, const char* name, const char* help,
+                   const std::map<std::string, uint64_t>& counts) {
+  FamilyBuilder family(MetricType::Counter, name, help);
+  for (const auto& [reason, count] : counts)
     family.add({{"reason", reason}}, static_cast<double>(count));
-  }
   family.finish(families);
+}
+
+void add_kubernetes(Families& families, const SelfMetrics& self) {
+  FamilyBuilder source(MetricType::Gauge, "uvtap_kubernetes_source",
+                       "Where the names of pods come from now: api, files, none or off.");
+  source.add({{"source", self.kubernetes_source}}, 1);
+  source.finish(families);
+  add_by_reason(families, "uvtap_kubernetes_watch_errors_total",
+                "Failed requests to the Kubernetes API server, by reason.",
+                self.kubernetes_watch_errors);
 }
 
 void add_processes(Families& families, const SelfMetrics& self) {
@@ -93,16 +102,15 @@ void add_self_families(Families& families, const SelfMetrics& self) {
   add_gauge(families, "uvtap_attached_binaries",
             "Executables and libraries that carry a probe of uvtap.",
             static_cast<double>(self.attached_binaries));
-  add_attach_failures(families, self);
+  add_by_reason(families, "uvtap_attach_failures_total",
+                "Probes that could not be attached, by reason.", self.attach_failures);
   add_processes(families, self);
   add_probes(families, self);
   add_lost(families, self);
   add_gauge(families, "uvtap_identity_unresolved",
             "Observed processes in a container whose pod is not known.",
             static_cast<double>(self.identity_unresolved));
-  add_counter(families, "uvtap_kubernetes_watch_errors_total",
-              "Failed requests to the Kubernetes API server.",
-              static_cast<double>(self.kubernetes_watch_errors));
+  add_kubernetes(families, self);
 }
 
 void add_process_families(Families& families, const OwnProcess& process) {

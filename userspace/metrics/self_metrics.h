@@ -30,7 +30,8 @@ struct SelfMetrics {
   uint64_t processes_unsupported = 0;  ///< cannot be observed
 
   uint64_t identity_unresolved = 0;  ///< processes in a container that no pod is known for
-  uint64_t kubernetes_watch_errors = 0;
+  std::string kubernetes_source;     ///< "api", "files", "none" or "off"
+  std::map<std::string, uint64_t> kubernetes_watch_errors;  ///< by reason, a fixed set of words
 };
 
 }  // namespace uvtap
