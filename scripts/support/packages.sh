@@ -9,6 +9,7 @@ build_packages=(
 test_packages=(
   catch2 clang-format-19 clang-tidy-19 libclang-rt-19-dev      # unit tests, style, sanitizers
   binutils curl mmdebstrap openssl python3 util-linux xz-utils  # what the end-to-end tests run
+  python3-yaml                                                 # the rules, scrape jobs and ScaledObjects
   buildah runc                                                 # the image, and containers
   busybox-static golang-github-containers-common               # what containers consist of
   cpio kmod qemu-system-x86                                    # other kernels
