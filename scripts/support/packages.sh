@@ -12,6 +12,7 @@ test_packages=(
   python3-yaml                                                 # the rules, scrape jobs and ScaledObjects
   buildah runc                                                 # the image, and containers
   busybox-static golang-github-containers-common               # what containers consist of
+  iproute2                                                     # a network for the quickstart alone
   cpio kmod qemu-system-x86                                    # other kernels
 )
 
