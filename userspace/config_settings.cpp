@@ -181,24 +181,24 @@ constexpr std::array all_settings = {
     Setting{"kubernetes", "SOURCE",
             "Where the names of pods come from; auto takes the API server, else the names of log "
             "files, else container ids.",
-            "auto, api, files or off", "auto", running,
+            "auto, api, files or off", "auto", observing,
             [](std::string_view text, Config& config) {
               return store_kubernetes_mode(text, config.kubernetes.mode);
             }},
     Setting{"node-name", "NAME", "This node's name in Kubernetes.",
-            "lower case letters, digits, '-' and '.'", "$NODE_NAME", running,
+            "lower case letters, digits, '-' and '.'", "$NODE_NAME", observing,
             [](std::string_view text, Config& config) {
               return store_name(text, config.kubernetes.node_name);
             }},
     Setting{"kubernetes-credentials", "DIRECTORY",
             "Where ca.crt and token for the API server are mounted.", "an absolute path",
-            "/var/run/secrets/kubernetes.io/serviceaccount", running,
+            "/var/run/secrets/kubernetes.io/serviceaccount", observing,
             [](std::string_view text, Config& config) {
               return store_root(text, config.kubernetes.credentials);
             }},
     Setting{"container-logs", "DIRECTORY",
             "Where the kubelet keeps the containers' log files; only their names are read.",
-            "an absolute path", "/var/log/containers", running,
+            "an absolute path", "/var/log/containers", observing,
             [](std::string_view text, Config& config) {
               return store_root(text, config.kubernetes.container_logs);
             }},

@@ -131,6 +131,22 @@ class Root(PrivilegesTest):
         apps = self.deleted_and_replaced(folder)
         self.check_figures(self.daemon(with_only(*WITH_UPROBE_MULTI)), *apps)
 
+    def test_a_binary_that_only_its_owner_may_read(self):
+        """It may be Node.js, and nobody can say: that is counted and said."""
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        program = Path(shutil.copy(node(NODE).binary, folder))
+        os.chmod(folder, 0o755)
+        os.chown(program, 1000, 1000)
+        program.chmod(0o700)
+        app = self.app(NodeOfUser("private", program))
+        daemon = self.daemon(with_only(*ON_EVERY_KERNEL))
+        daemon.await_that(
+            lambda said: said.find("uvtap_attach_failures_total", reason="inspect"), "it is counted"
+        )
+        self.assertRegex(daemon.log(), rf"pid {app.pid} cannot be looked into: .*node")
+        report = check_with(*with_only(*ON_EVERY_KERNEL)).stdout
+        self.assertRegex(report, rf"no  1 process .*/{app.pid} .*\n +what helps: .*DAC_READ_SEARCH")
+
     def deleted_and_replaced(self, folder: Path) -> list[App]:
         program, other = folder / "node", folder / "other"
         shutil.copy(node(NODE).binary, program)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "userspace/commands/check_kubernetes.h"
 #include "userspace/commands/check_machine.h"
 #include "userspace/commands/check_processes.h"
 #include "userspace/commands/commands.h"
@@ -33,16 +34,19 @@ void say_machine() {
 void say_skipped() {
   for (const char* what :
        {"process events", "uprobes", "front door io_poll", "front door tracepoint",
-        "front door epoll", "reading memory", "Node.js processes"})
+        "front door epoll", "pod names", "reading memory", "Node.js processes"})
     say({Finding::skipped, what, "not tried: the BPF programs cannot be loaded", ""});
 }
 
 /// The error is why not even one process could be observed.
 Result<void> check_processes(const Config& config, const BpfPrograms& programs,
                              const DoorPreference& doors) {
+  auto sources = PodSources::start(config.kubernetes);
+  if (!sources) return std::unexpected(sources.error());
+  say(check_pod_names(**sources));
   const ProcFs proc(config.proc_root);
   ProcessInspector inspector(proc, programs, doors);
-  const auto processes = inspect_processes(proc, inspector);
+  const auto processes = inspect_processes(proc, inspector, **sources);
   if (!processes) return std::unexpected(processes.error());
   say(check_memory(processes->known));
   if (processes->known.empty()) say({Finding::skipped, "Node.js processes", "none now", ""});

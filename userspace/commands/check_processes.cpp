@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <span>
 
+#include "userspace/commands/check_kubernetes.h"
 #include "userspace/discovery/process_name.h"
 #include "userspace/loops/loop_memory.h"
 #include "userspace/probes/front_door.h"
@@ -32,12 +33,13 @@ bool has_ended(pid_t pid, const ProcFs& proc) {
   return !stat || stat->ended();
 }
 
-void inspect(pid_t pid, const ProcFs& proc, ProcessInspector& inspector,
+void inspect(pid_t pid, const ProcFs& proc, ProcessInspector& inspector, PodSources& sources,
              CheckedProcesses& processes) {
   auto outcome = inspector.inspect(pid);
   const auto arguments = proc.command_line(pid);
   if (!arguments) return;  // it has ended
   CheckedProcess process{.name = fmt::format("{}/{}", display_name(*arguments), pid),
+                         .container = container_name(pid, proc, sources),
                          .outcome = outcome.value_or(PlanOutcome{}),
                          .node_version = ""};
   if (!outcome && !has_ended(pid, proc)) {
@@ -53,11 +55,12 @@ bool is_observable(const CheckedProcess& process) { return process.outcome.plan.
 
 }  // namespace
 
-Result<CheckedProcesses> inspect_processes(const ProcFs& proc, ProcessInspector& inspector) {
+Result<CheckedProcesses> inspect_processes(const ProcFs& proc, ProcessInspector& inspector,
+                                           PodSources& sources) {
   const auto pids = proc.list_pids();
   if (!pids) return std::unexpected(pids.error());
   CheckedProcesses processes;
-  for (const pid_t pid : *pids) inspect(pid, proc, inspector, processes);
+  for (const pid_t pid : *pids) inspect(pid, proc, inspector, sources, processes);
   return processes;
 }
 
@@ -82,6 +85,7 @@ CheckLine check_process(const CheckedProcess& process) {
   auto why = fmt::format("Node.js {}, libuv {}, through {}",
                          process.node_version.empty() ? "(version unknown)" : process.node_version,
                          to_string(plan.libuv_version), to_string(plan.door));
+  if (!process.container.empty()) why += "; in " + process.container;
   if (process.memory_readable) return {Finding::ok, process.name, std::move(why), ""};
   return {Finding::no, process.name, why + "; its memory cannot be read", memory_remedy};
 }

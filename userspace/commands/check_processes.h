@@ -8,6 +8,7 @@
 
 #include "userspace/commands/check_report.h"
 #include "userspace/discovery/proc_fs.h"
+#include "userspace/identity/pod_sources.h"
 #include "userspace/probes/process_inspector.h"
 #include "userspace/util/result.h"
 
@@ -15,7 +16,8 @@ namespace uvtap {
 
 /// A process of Node.js, or of something that looks like it.
 struct CheckedProcess {
-  std::string name;  ///< "server.js/1234"
+  std::string name;       ///< "server.js/1234"
+  std::string container;  ///< "shop/web-1/app"; empty outside of any
   PlanOutcome outcome;
   std::string node_version;           ///< empty where it cannot be read
   Result<void> memory_readable = {};  ///< of one that can be observed
@@ -30,7 +32,8 @@ struct CheckedProcesses {
 
 /// Looks at every process without attaching to it.
 [[nodiscard]] Result<CheckedProcesses> inspect_processes(const ProcFs& proc,
-                                                         ProcessInspector& inspector);
+                                                         ProcessInspector& inspector,
+                                                         PodSources& sources);
 
 /// Whether libuv's counters can be read from the memory of those that can be observed.
 [[nodiscard]] CheckLine check_memory(const std::vector<CheckedProcess>& processes);

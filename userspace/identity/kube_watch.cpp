@@ -22,8 +22,7 @@ Result<std::unique_ptr<KubeWatch>> KubeWatch::start(KubernetesAccess access,
   if (!api) return std::unexpected(api.error());
   std::unique_ptr<KubeWatch> watch(new KubeWatch(std::move(*api)));
   auto follow = [&api = *watch->api_, &state = watch->state_, &directory,
-                 node_name = std::move(access.node_name),
-                 patience] {
+                 node_name = std::move(access.node_name), patience] {
     if (drop_all_in_this_thread()) PodSync(api, directory, state, node_name, patience).run();
   };
   // For libcurl's own threads too, which resolve names; and a broken connection raises no SIGPIPE.

@@ -32,6 +32,11 @@ class KubeWatch {
   KubeWatch& operator=(const KubeWatch&) = delete;
 
   [[nodiscard]] State state() const { return state_.snapshot(); }
+  /// Waits until the server has told of its pods, or an attempt has failed.
+  [[nodiscard]] State first_state(std::chrono::milliseconds at_most) const {
+    state_.await_outcome(at_most);
+    return state_.snapshot();
+  }
   /// Failures since the start by reason: those of KubeReason, and "too_many_pods". All of them,
   /// also those that are 0.
   [[nodiscard]] std::map<std::string, uint64_t> errors() const { return state_.errors(); }

@@ -8,6 +8,8 @@
 namespace uvtap {
 namespace {
 
+constexpr std::chrono::seconds longest_first_answer{5};
+
 bool wants_api(const KubernetesSettings& settings) {
   if (settings.mode == KubernetesMode::api) return true;
   if (settings.mode != KubernetesMode::automatic || settings.api_host.empty()) return false;
@@ -51,6 +53,11 @@ IdentityLookups PodSources::lookups() {
             return logs_->find(id, monotonic_now_ns());
           },
           .api_is_near = [this] { return api_is_near(); }};
+}
+
+std::optional<KubeWatch::State> PodSources::first_api_state() const {
+  if (!watch_) return std::nullopt;
+  return watch_->first_state(longest_first_answer);
 }
 
 bool PodSources::api_is_near() const { return watch_ && !watch_->state().failing; }

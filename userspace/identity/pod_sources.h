@@ -27,6 +27,11 @@ class PodSources {
   /// Whether there is anything to ask. The lookups are valid while this lives.
   [[nodiscard]] bool any() const { return watch_ || logs_; }
   [[nodiscard]] bool is_off() const { return is_off_; }
+  [[nodiscard]] bool has_files() const { return logs_.has_value(); }
+  /// How the API server does; waits a little for its first answer. None where it is not asked.
+  [[nodiscard]] std::optional<KubeWatch::State> first_api_state() const;
+  /// That the API server told of.
+  [[nodiscard]] size_t pods() const { return directory_.pods(); }
   [[nodiscard]] IdentityLookups lookups();
 
   /// The best one that answers now: "api", "files" or "none"; "off" where that was chosen.

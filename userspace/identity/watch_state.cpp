@@ -22,6 +22,7 @@ void WatchState::listed(size_t pods) {
   const std::scoped_lock lock(mutex_);
   if (snapshot_.synced) return;
   snapshot_ = {.synced = true, .failing = false, .last_error = {}};
+  has_outcome_.notify_all();
   failing_for_.reset();
   said_failing_ = false;
   spdlog::info("the API server has told of this node's pods: {}", pods);
@@ -40,6 +41,7 @@ void WatchState::fails(const KubeFailure& failure) {
   const std::scoped_lock lock(mutex_);
   ++errors_.at(static_cast<size_t>(failure.reason));
   snapshot_.failing = true;
+  has_outcome_.notify_all();
   snapshot_.last_error = printable(failure.message, max_message_bytes);
   if (failing_for_ != failure.reason) log_failure(failure.reason);
   failing_for_ = failure.reason;
@@ -63,6 +65,11 @@ void WatchState::has_too_many_pods() {
   limiter_.warn("too_many_pods", monotonic_now_ns(),
                 fmt::format("this node has more than {} pods: the others go by their container ids",
                             PodDirectory::max_pods));
+}
+
+void WatchState::await_outcome(std::chrono::milliseconds at_most) const {
+  std::unique_lock lock(mutex_);
+  has_outcome_.wait_for(lock, at_most, [&] { return snapshot_.synced || snapshot_.failing; });
 }
 
 WatchState::Snapshot WatchState::snapshot() const {

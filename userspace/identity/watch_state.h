@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -36,6 +38,8 @@ class WatchState {
   void has_too_many_pods();
 
   [[nodiscard]] Snapshot snapshot() const;
+  /// Waits until there is a list or a failure.
+  void await_outcome(std::chrono::milliseconds at_most) const;
   /// How often each reason, and "too_many_pods", has occurred; also those that have not.
   [[nodiscard]] std::map<std::string, uint64_t> errors() const;
 
@@ -43,6 +47,7 @@ class WatchState {
   void log_failure(KubeReason reason);
 
   mutable std::mutex mutex_;
+  mutable std::condition_variable has_outcome_;
   Snapshot snapshot_;
   std::optional<KubeReason> failing_for_;
   bool said_failing_ = false;

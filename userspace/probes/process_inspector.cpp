@@ -35,18 +35,30 @@ Result<PlanOutcome> ProcessInspector::inspect(pid_t pid) {
   if (!files) return std::unexpected(files.error());
   if (files->empty()) return PlanOutcome{};  // a kernel thread, gone, or not there yet
   std::vector<LoadedImage> images;
+  std::optional<Error> executable_unread;
   Error last_error;
   for (const auto& file : one_per_inode(*files)) {
     auto loaded = load(pid, file);
     if (loaded) {
       images.push_back(std::move(*loaded));
-    } else {
-      last_error = loaded.error();
-      spdlog::debug("pid {}: a mapped file is passed over: {}", pid, last_error.message);
+      continue;
     }
+    last_error = loaded.error();
+    if (file.inode == executable_number(pid)) executable_unread = last_error;
+    spdlog::debug("pid {}: a mapped file is passed over: {}", pid, last_error.message);
   }
   if (images.empty()) return std::unexpected(last_error);
-  return plan_probes(images, doors_);
+  auto outcome = plan_probes(images, doors_);
+  // Without its executable nobody can say that it is not Node.js.
+  if (executable_unread && !outcome.plan) return std::unexpected(*executable_unread);
+  return outcome;
+}
+
+/// 0 for a process that is gone. Needs no right to read the file. The number alone would not do to
+/// attach a probe, see leads_to().
+uint64_t ProcessInspector::executable_number(pid_t pid) const {
+  struct stat status{};
+  return stat(proc_->exe_path(pid).c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
 Result<LoadedImage> ProcessInspector::load(pid_t pid, const mapped_file& file) {

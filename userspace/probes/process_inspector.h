@@ -21,7 +21,8 @@ class ProcessInspector {
   ProcessInspector(const ProcFs& proc, const BpfPrograms& programs, DoorPreference doors)
       : proc_(&proc), programs_(&programs), doors_(std::move(doors)) {}
 
-  /// An error where the process could not be looked at: none of its files can be opened.
+  /// An error where the process could not be looked at: its executable cannot be read, or none of
+  /// its files.
   [[nodiscard]] Result<PlanOutcome> inspect(pid_t pid);
 
  private:
@@ -36,6 +37,7 @@ class ProcessInspector {
     FileStamp stamp;
     Image image;
   };
+  [[nodiscard]] uint64_t executable_number(pid_t pid) const;
   [[nodiscard]] Result<LoadedImage> load(pid_t pid, const mapped_file& file);
   [[nodiscard]] Result<std::string> path_to(pid_t pid, const mapped_file& file) const;
   [[nodiscard]] bool leads_to(const std::string& path, const mapped_file& file) const;
