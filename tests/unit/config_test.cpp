@@ -145,7 +145,8 @@ TEST_CASE("a bad variable is refused by its own name", "[config]") {
 
 TEST_CASE("what is unknown is named, with what there is", "[config]") {
   CHECK(refused("check --window 5s") ==
-        "unknown argument '--window'; uvtap check accepts --front-door, --proc-root, --log-level, "
+        "unknown argument '--window'; uvtap check accepts --front-door, --proc-root, "
+        "--kubernetes, --node-name, --kubernetes-credentials, --container-logs, --log-level, "
         "--log-format, --help");
   CHECK(refused("version -v") == "unknown argument '-v'; uvtap version accepts --help");
   CHECK(
