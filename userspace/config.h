@@ -52,7 +52,7 @@ struct Config {
   KubernetesSettings kubernetes;
 
   // serve
-  std::string listen = "127.0.0.1:9464";  ///< an IPv4 or [IPv6] address or none, and a port (0: any)
+  std::string listen = "127.0.0.1:9464";  ///< an IPv4 or [IPv6] address or none; port 0: any
   bool per_process = false;
 
   // top

@@ -14,10 +14,10 @@ _DELAY = f"avg({selected(loops('delay_p95_seconds'))})"
 
 # As in daemonset/keda/recommended.yaml and predictive.yaml; of the latter without the recording rules.
 _BY_UTILIZATION = f"ceil({_DEMAND} / $target_utilization)"
-_BY_WAIT = f"ceil({_PODS} * avg(clamp_max({_WAITS}, 2 * $target_wait)) / $target_wait)"
+_BY_WAIT = f"ceil({_PODS} * avg(clamp_max({_WAITS}, 4 * $target_wait)) / $target_wait)"
 _FORECAST = (
-    f"clamp(\n  predict_linear({_DEMAND}[3m:15s], 60),\n"
-    f"  scalar({_DEMAND}),\n  2 * scalar({_DEMAND})\n)"
+    f"clamp(\n  predict_linear({_DEMAND}[3m:15s], 90),\n"
+    f"  scalar({_DEMAND}),\n  3 * scalar({_DEMAND})\n)"
 )
 
 
