@@ -50,7 +50,8 @@ def _head(about: Circumstances) -> str:
     return f"""\
 # Results
 
-What is measured, and how: [README](README.md). `{about.command}` wrote this on {about.date}; seed
+What is measured, and how: [README](README.md). `{about.command}`
+wrote this on {about.date}; seed
 {about.seed}; {_machine()}.
 
 - *settled P95*: of the last minute with all users.
