@@ -258,7 +258,7 @@ class Binary(unittest.TestCase):
                 container = rendered.container
                 done = self.serve(container["args"], self.environment(container))
                 self.assertEqual(done.returncode, 1, done.stderr)
-                self.assertRegex(done.stderr, "not permitted to load BPF programs")
+                self.assertRegex(done.stderr, "not permitted to observe other processes")
 
     def test_a_wrong_one_is_found(self):
         container = OVERLAYS["eks"].container
