@@ -8,6 +8,8 @@
 #include <concepts>
 #include <system_error>
 
+#include "userspace/util/take_text.h"
+
 namespace uvtap {
 
 namespace {
@@ -20,14 +22,6 @@ bool parse_number(std::string_view text, int base, Number& number) {
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number, base);
   return error == std::errc{} && rest == end;
-}
-
-// The text up to the separator, which is dropped; all of it where there is none.
-std::string_view take_until(std::string_view& text, char separator) {
-  const size_t length = std::min(text.find(separator), text.size());
-  const std::string_view taken = text.substr(0, length);
-  text.remove_prefix(std::min(length + 1, text.size()));
-  return taken;
 }
 
 std::string_view without_newline(std::string_view text) {

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "userspace/identity/container_id.h"
+#include "userspace/util/take_text.h"
 
 namespace uvtap {
 namespace {
@@ -18,15 +19,6 @@ bool take_suffix(std::string_view& text, std::string_view suffix) {
   if (!text.ends_with(suffix)) return false;
   text.remove_suffix(suffix.size());
   return true;
-}
-
-/// What stands before the separator; `text` keeps what stands after it. All of it where there is
-/// none.
-std::string_view take_until(std::string_view& text, char separator) {
-  const size_t end = std::min(text.find(separator), text.size());
-  const std::string_view taken = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return taken;
 }
 
 /// A pod's uid; the systemd driver writes '_' for '-', which separates slices there.
