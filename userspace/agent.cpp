@@ -46,10 +46,14 @@ Agent::Agent(const Config& config, Grouping grouping, std::unique_ptr<PodSources
       memory_door_(proc_, programs_->delay_resolution_ms()),
       processes_(std::make_unique<ObservedProcesses>(proc_, *programs_, table_, memory_door_,
                                                      allowed_doors(config, trials_))),
-      reader_(table_, memory_door_, proc_, programs_->delay_resolution_ms()),
+      reader_(table_, memory_door_, proc_, door_costs(trials_), programs_->delay_resolution_ms()),
       sources_(std::move(sources)),
       owners_(*sources_, grouping),
-      book_(config.window_ns) {}
+      book_(config.window_ns) {
+  // A door that was asked for is kept, whatever it costs.
+  if (config.overhead_budget_ratio && !config.forced_front_door)
+    governor_.emplace(*config.overhead_budget_ratio, door_costs(trials_));
+}
 
 Result<std::unique_ptr<Agent>> Agent::start(const Config& config, Grouping grouping) {
   if (auto dropped = drop_unusable_privileges(); !dropped) return std::unexpected(dropped.error());
@@ -79,6 +83,7 @@ std::vector<ContainerMetrics> Agent::tick() {
   const uint64_t now_ns = monotonic_now_ns();
   track_processes(now_ns);
   read_loops();
+  keep_within_budget(now_ns);
   owners_.update(processes_->observed(), now_ns);
   return aggregate(now_ns);
 }
@@ -121,6 +126,30 @@ void Agent::read_loops() {
   loops_ = reader_.snapshot(layouts);
 }
 
+void Agent::keep_within_budget(uint64_t now_ns) {
+  if (!governor_) return;
+  std::map<pid_t, GovernedProcess> processes;
+  for (const auto& [pid, process] : processes_->observed())
+    processes[pid] = {process.plan.door, process.is_spared};
+  for (const auto& each : governor_->judge(now_ns, loops_, processes)) move(each);
+}
+
+void Agent::move(const Move& move) {
+  const auto& process = processes_->observed().at(move.pid);
+  const auto name = fmt::format("{}/{}", process.name, move.pid);
+  auto moved = move.spare ? processes_->spare(move.pid) : processes_->restore(move.pid);
+  if (!moved) {
+    spdlog::warn("{} stays as it is observed: {}", name, moved.error().message);
+  } else if (move.spare) {
+    ++moves_.to_memory;
+    spdlog::info("{} is observed without a probe for now: through {} it took {:.1f} % of a CPU",
+                 name, to_string(process.plan.door), move.ratio * 100);
+  } else {
+    ++moves_.back;
+    spdlog::info("{} is observed through {} again", name, to_string(process.plan.door));
+  }
+}
+
 std::vector<ContainerMetrics> Agent::aggregate(uint64_t now_ns) {
   std::vector<LiveProcess> live;
   std::set<PodIdentity> held_back;
@@ -150,6 +179,9 @@ SelfMetrics Agent::self_metrics() const {
   self.probe_hits = all_hits(reader_.hits(), programs_->ignored());
   for (const auto& trial : trials_)
     if (trial.seconds_per_hit) self.probe_cost_seconds[trial.door] = *trial.seconds_per_hit;
+  self.door_moves = moves_;
+  for (const auto& [pid, process] : processes_->observed())
+    if (process.is_spared) ++self.processes_over_budget;
   std::set<pid_t> with_loop;
   for (const auto& loop : loops_) with_loop.insert(loop.id.pid);
   self.processes_observed = with_loop.size();

@@ -7,6 +7,7 @@
 
 #include "userspace/config.h"
 #include "userspace/discovery/process_tracker.h"
+#include "userspace/governor.h"
 #include "userspace/identity/pod_sources.h"
 #include "userspace/loops/calibration.h"
 #include "userspace/loops/loop_reader.h"
@@ -55,6 +56,8 @@ class Agent {
   void track_processes(uint64_t now_ns);
   void handle(const ProcessChanges& changes, uint64_t now_ns);
   void read_loops();
+  void keep_within_budget(uint64_t now_ns);
+  void move(const Move& move);
   std::vector<ContainerMetrics> aggregate(uint64_t now_ns);
 
   ProcFs proc_;
@@ -67,6 +70,8 @@ class Agent {
   std::unique_ptr<ObservedProcesses> processes_;
   LoopReader reader_;
   std::vector<LoopSnapshot> loops_;
+  std::optional<Governor> governor_;
+  DoorMoves moves_;
   std::unique_ptr<PodSources> sources_;
   ProcessOwners owners_;
   ContainerBook book_;

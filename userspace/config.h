@@ -48,6 +48,8 @@ struct Config {
   uint64_t delay_resolution_ns = 20'000'000;
   std::optional<front_door> forced_front_door;  ///< none: the best for each binary
   uint32_t max_loops = 512;
+  /// What observing may cost one process, as a share of one CPU; none: whatever it costs.
+  std::optional<double> overhead_budget_ratio = 0.02;
   std::string proc_root = "/proc";  ///< absolute, without a slash at the end
   KubernetesSettings kubernetes;
 

@@ -57,6 +57,13 @@ constexpr std::array all_settings = {
             [](std::string_view text, Config& config) {
               return store_number<uint32_t>(text, 16, 65536, config.max_loops);
             }},
+    Setting{"overhead-budget", "PERCENT",
+            "What observing may cost one process, of one CPU. A process above it is watched by "
+            "reading its memory, without a probe, until it is calm again.",
+            "0.1% to 100%, or off", "2%", running,
+            [](std::string_view text, Config& config) {
+              return store_budget(text, config.overhead_budget_ratio);
+            }},
     Setting{
         "proc-root", "DIRECTORY", "Where the machine's /proc is mounted.", "an absolute path",
         "/proc", observing,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <initializer_list>
 #include <utility>
 
@@ -65,6 +66,22 @@ bool store_root(std::string_view text, std::string& target) {
   if (!text.starts_with('/') || text.find('\0') != std::string_view::npos) return false;
   while (text.size() > 1 && text.ends_with('/')) text.remove_suffix(1);
   target = text;
+  return true;
+}
+
+bool store_budget(std::string_view text, std::optional<double>& target_ratio) {
+  if (text == "off") {
+    target_ratio.reset();
+    return true;
+  }
+  if (!text.ends_with('%')) return false;
+  text.remove_suffix(1);
+  double percent = 0;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), percent, std::chars_format::fixed);
+  if (error != std::errc() || end != text.data() + text.size()) return false;
+  if (!(percent >= 0.1 && percent <= 100)) return false;
+  target_ratio = percent / 100;
   return true;
 }
 

@@ -33,6 +33,7 @@ bool store_switch(std::string_view text, bool& target);
 bool store_listen(std::string_view text, std::string& target);
 /// An absolute path; slashes at its end are taken off.
 bool store_root(std::string_view text, std::string& target);
+bool store_budget(std::string_view text, std::optional<double>& target_ratio);
 bool store_front_door(std::string_view text, std::optional<front_door>& target);
 bool store_kubernetes_mode(std::string_view text, KubernetesMode& target);
 /// The name of an object in Kubernetes, which may be a DNS name.

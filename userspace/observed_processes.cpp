@@ -138,6 +138,35 @@ void ObservedProcesses::find_running_loops(pid_t pid, const ProbePlan& plan) {
       spdlog::warn("pid {}: a loop is not observed: {}", pid, added.error().message);
 }
 
+Result<void> ObservedProcesses::spare(pid_t pid) {
+  auto& process = observed_.at(pid);
+  ProbePlan without_probe = process.plan;
+  without_probe.door = FRONT_DOOR_MEMORY;
+  table_->set_door(pid, FRONT_DOOR_MEMORY);
+  auto done = programs_->observe(pid, describe(without_probe));
+  if (done) done = attachments_.spare(pid, process.plan);
+  if (!done) {
+    table_->set_door(pid, process.plan.door);
+    (void)programs_->observe(pid, describe(process.plan));
+    return done;
+  }
+  memory_door_->adopt(pid, without_probe, table_->take_process(pid));
+  process.is_spared = true;
+  return {};
+}
+
+Result<void> ObservedProcesses::restore(pid_t pid) {
+  auto& process = observed_.at(pid);
+  if (auto attached = attachments_.restore(pid, process.plan); !attached) return attached;
+  for (auto slot : memory_door_->release(pid)) {
+    slot.front_door = process.plan.door;
+    if (auto added = table_->add(slot); !added)
+      spdlog::warn("pid {}: a loop is not observed: {}", pid, added.error().message);
+  }
+  process.is_spared = false;
+  return programs_->observe(pid, describe(process.plan));
+}
+
 /// Told at the second look only: at the first one libuv may not be mapped yet.
 void ObservedProcesses::tell_why_not(pid_t pid, uint64_t now_ns) {
   auto refused = unsupported_.find(pid);

@@ -26,6 +26,7 @@ struct ObservedProcess {
   std::string name;  ///< of the script or the executable
   ProcessInfo info;
   CgroupContainer container;
+  bool is_spared = false;  ///< its probe would cost it too much: its memory is read instead
 };
 
 /// The Node.js processes there are: which are observed, and which cannot be and why.
@@ -42,6 +43,11 @@ class ObservedProcesses {
   void look_again(uint64_t now_ns);
   /// Reads the cgroup of each observed process: one may be moved while it runs.
   void read_cgroups();
+
+  /// Watches an observed process without a probe from here on; its loops' totals go on.
+  Result<void> spare(pid_t pid);
+  /// Watches a spared process through its own front door again.
+  Result<void> restore(pid_t pid);
 
   [[nodiscard]] const std::map<pid_t, ObservedProcess>& observed() const { return observed_; }
   [[nodiscard]] const std::map<pid_t, Unsupported>& unsupported() const { return unsupported_; }

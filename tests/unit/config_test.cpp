@@ -50,6 +50,13 @@ TEST_CASE("serve has defaults for everything", "[config]") {
   CHECK(config.log_format == LogFormat::text);
 }
 
+TEST_CASE("the overhead budget is a percentage, or off", "[config]") {
+  CHECK(accepted("serve").overhead_budget_ratio == 0.02);
+  CHECK(accepted("serve --overhead-budget 1.5%").overhead_budget_ratio == 0.015);
+  CHECK(accepted("top", {{"UVTAP_OVERHEAD_BUDGET", "100%"}}).overhead_budget_ratio == 1.0);
+  CHECK_FALSE(accepted("serve --overhead-budget off").overhead_budget_ratio);
+}
+
 TEST_CASE("every flag of serve is read", "[config]") {
   const Config config = accepted(
       "serve --listen [::1]:0 --window 2m --delay-resolution=1ms --front-door epoll --per-process "
@@ -113,6 +120,14 @@ TEST_CASE("a value that is not accepted is refused by name in one line", "[confi
       {"serve --window", "--window: '' is not accepted; give 1s to 10m"},
       {"serve --window -5s", "--window: '-5s' is not accepted; give 1s to 10m"},
       {"serve --delay-resolution 2s", "--delay-resolution: '2s' is not accepted; give 1ms to 1s"},
+      {"serve --overhead-budget 2",
+       "--overhead-budget: '2' is not accepted; give 0.1% to 100%, or off"},
+      {"serve --overhead-budget nan%",
+       "--overhead-budget: 'nan%' is not accepted; give 0.1% to 100%, or off"},
+      {"serve --overhead-budget 0%",
+       "--overhead-budget: '0%' is not accepted; give 0.1% to 100%, or off"},
+      {"serve --overhead-budget 101%",
+       "--overhead-budget: '101%' is not accepted; give 0.1% to 100%, or off"},
       {"serve --max-loops 15", "--max-loops: '15' is not accepted; give 16 to 65536"},
       {"serve --max-loops 65537", "--max-loops: '65537' is not accepted; give 16 to 65536"},
       {"serve --max-loops 1e3", "--max-loops: '1e3' is not accepted; give 16 to 65536"},

@@ -138,6 +138,18 @@ TEST_CASE("a new loop covers one second when one second has passed") {
   CHECK(window.covers_one_second(loop.snapshot().taken_at_ns));
 }
 
+TEST_CASE("a window of one second always covers it, also when a tick comes early") {
+  SyntheticLoop loop(1, born);
+  LoopWindow window(born, second);
+  for (int i = 0; i < 3; ++i) {
+    loop.idle(second);
+    window.advance(loop.snapshot());
+  }
+  loop.idle(second - ms);
+  window.advance(loop.snapshot());
+  CHECK(window.covers_one_second(loop.snapshot().taken_at_ns));
+}
+
 TEST_CASE("an ended loop fades until nothing is left") {
   SyntheticLoop loop(1, born);
   LoopWindow window(born, window_ns);

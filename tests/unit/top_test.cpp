@@ -18,7 +18,8 @@ LoopGroupMetrics group(double utilization, double wait_p95, double stall = 0) {
                                   .delay = std::nullopt},
           .cumulative = {},
           .stall_seconds = stall,
-          .loops = 1};
+          .loops = 1,
+          .loops_by_door = {}};
 }
 
 ContainerMetrics container(const std::string& process, LoopGroupMetrics main) {

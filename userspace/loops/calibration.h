@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "userspace/loops/loop_table.h"
@@ -18,6 +19,10 @@ struct DoorTrial {
 /// Observes made-up loops of this very process through each probing front door, checks that every
 /// turn was counted on two threads, detaches, and tells what a hit cost. Takes some 20 ms.
 [[nodiscard]] std::vector<DoorTrial> try_front_doors(BpfPrograms& programs, LoopTable& table);
+
+/// What a hit of each door costs, in seconds; 0 where no probe is hit or it was not measured.
+using DoorCosts = std::array<double, FRONT_DOOR_COUNT>;
+[[nodiscard]] DoorCosts door_costs(const std::vector<DoorTrial>& trials);
 
 /// The doors that work, the cheapest first, and last the one that needs no probe.
 [[nodiscard]] std::vector<front_door> usable_doors(const std::vector<DoorTrial>& trials);

@@ -95,13 +95,16 @@ void LoopReader::add_totals(LoopSnapshot& snapshot) {
   raise(history.idle_ns, slot_.idle_ns);
   const auto& parts = history.split.add(active_ns, raise(history.cpu_ns, slot_.cpu_ns),
                                         raise(history.runqueue_ns, slot_.runqueue_ns));
-  hits_[snapshot.door] += raise(history.hits, slot_.hits);
+  const uint64_t hits = raise(history.hits, slot_.hits);
+  hits_[snapshot.door] += hits;
+  history.overhead_ns += static_cast<double>(hits) * costs_[snapshot.door] * 1e9;
   snapshot.active_ns = history.active_ns;
   snapshot.idle_ns = history.idle_ns;
   snapshot.cpu_ns = parts.cpu_ns;
   snapshot.runqueue_ns = parts.runqueue_ns;
   snapshot.blocked_ns = parts.blocked_ns;
   snapshot.turns = slot_.turns;
+  snapshot.overhead_ns = static_cast<uint64_t>(history.overhead_ns);
 }
 
 }  // namespace uvtap

@@ -11,6 +11,7 @@
 
 #include "userspace/discovery/proc_fs.h"
 #include "userspace/loops/active_split.h"
+#include "userspace/loops/calibration.h"
 #include "userspace/loops/loop_snapshot.h"
 #include "userspace/loops/loop_table.h"
 #include "userspace/loops/memory_door.h"
@@ -25,11 +26,13 @@ using LayoutOfProcess = std::map<pid_t, LibuvLayout>;
 /// memory what has passed since. Frees the slots of loops that are no more.
 class LoopReader {
  public:
-  LoopReader(LoopTable& table, MemoryDoor& memory_door, const ProcFs& proc,
+  /// `costs` are taken by what a loop's observation costs it.
+  LoopReader(LoopTable& table, MemoryDoor& memory_door, const ProcFs& proc, const DoorCosts& costs,
              uint64_t delay_resolution_ms)
       : table_(&table),
         memory_door_(&memory_door),
         proc_(&proc),
+        costs_(costs),
         delay_resolution_ms_(delay_resolution_ms) {}
 
   /// One snapshot per loop. A loop that has ended is in it for a last time; a loop of a process
@@ -49,6 +52,7 @@ class LoopReader {
     uint64_t cpu_ns = 0;
     uint64_t runqueue_ns = 0;
     uint64_t hits = 0;
+    double overhead_ns = 0;
     ActiveSplit split;
   };
 
@@ -63,6 +67,7 @@ class LoopReader {
   LoopTable* table_;
   MemoryDoor* memory_door_;
   const ProcFs* proc_;
+  DoorCosts costs_;
   uint64_t delay_resolution_ms_;
   loop_slot slot_{};  ///< the copy being worked on
   std::map<LoopId, History> histories_;

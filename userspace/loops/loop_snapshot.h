@@ -40,6 +40,7 @@ struct LoopSnapshot {
   uint64_t runqueue_ns = 0;
   uint64_t blocked_ns = 0;
   uint64_t turns = 0;
+  uint64_t overhead_ns = 0;  ///< CPU time that being observed has cost its thread
 
   /// Age of the busy stretch in progress; 0 while the loop waits in epoll.
   uint64_t stall_ns = 0;

@@ -110,9 +110,30 @@ void LoopTable::remove(Entry entry) {
   free_slot(entry.index);
 }
 
+std::vector<LoopTable::Entry> LoopTable::entries_of(pid_t pid) const {
+  auto found = entries();
+  std::erase_if(found, [&](const Entry& entry) {
+    return slots_[entry.index].tgid != static_cast<uint32_t>(pid);
+  });
+  return found;
+}
+
 void LoopTable::remove_process(pid_t pid) {
-  for (auto entry : entries())
-    if (slots_[entry.index].tgid == static_cast<uint32_t>(pid)) remove(entry);
+  for (auto entry : entries_of(pid)) remove(entry);
+}
+
+void LoopTable::set_door(pid_t pid, front_door door) {
+  for (auto entry : entries_of(pid))
+    std::atomic_ref(slots_[entry.index].front_door).store(door, std::memory_order_release);
+}
+
+std::vector<loop_slot> LoopTable::take_process(pid_t pid) {
+  std::vector<loop_slot> taken;
+  for (auto entry : entries_of(pid)) {
+    read(entry.index, taken.emplace_back());
+    remove(entry);
+  }
+  return taken;
 }
 
 }  // namespace uvtap

@@ -44,9 +44,14 @@ class LoopTable {
   void remove(Entry entry);
   /// Forgets all loops of a process.
   void remove_process(pid_t pid);
+  /// From now on only hits of this door count for the loops of a process.
+  void set_door(pid_t pid, front_door door);
+  /// Forgets all loops of a process and hands them on, as they are now.
+  [[nodiscard]] std::vector<loop_slot> take_process(pid_t pid);
 
  private:
   LoopTable(const BpfPrograms& programs, loop_slot* slots, size_t mapped_bytes);
+  [[nodiscard]] std::vector<Entry> entries_of(pid_t pid) const;
   [[nodiscard]] Result<uint32_t> take_free_slot();
   void free_slot(uint32_t index);
 

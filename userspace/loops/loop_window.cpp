@@ -68,6 +68,7 @@ LoopTotals& LoopTotals::operator+=(const LoopTotals& other) {
   runqueue_ns += other.runqueue_ns;
   blocked_ns += other.blocked_ns;
   turns += other.turns;
+  overhead_ns += other.overhead_ns;
   return *this;
 }
 
@@ -78,10 +79,12 @@ LoopTotals& LoopTotals::operator-=(const LoopTotals& other) {
   runqueue_ns -= other.runqueue_ns;
   blocked_ns -= other.blocked_ns;
   turns -= other.turns;
+  overhead_ns -= other.overhead_ns;
   return *this;
 }
 
-LoopWindow::LoopWindow(uint64_t observed_since_ns, uint64_t window_ns) : window_ns_(window_ns) {
+LoopWindow::LoopWindow(uint64_t observed_since_ns, uint64_t window_ns)
+    : observed_since_ns_(observed_since_ns), window_ns_(window_ns) {
   previous_.taken_at_ns = observed_since_ns;
 }
 
@@ -125,7 +128,7 @@ void LoopWindow::expire(uint64_t now_ns) {
 }
 
 bool LoopWindow::covers_one_second(uint64_t now_ns) const {
-  return !deltas_.empty() && deltas_.front().begin_ns + one_second_ns <= now_ns;
+  return !deltas_.empty() && observed_since_ns_ + one_second_ns <= now_ns;
 }
 
 uint64_t LoopWindow::observed_ns() const {
@@ -143,6 +146,7 @@ LoopDelta LoopWindow::difference(const LoopSnapshot& snapshot) {
   delta.totals.cpu_ns = raise(previous_.cpu_ns, snapshot.cpu_ns);
   delta.totals.runqueue_ns = raise(previous_.runqueue_ns, snapshot.runqueue_ns);
   delta.totals.blocked_ns = raise(previous_.blocked_ns, snapshot.blocked_ns);
+  delta.totals.overhead_ns = raise(previous_.overhead_ns, snapshot.overhead_ns);
   delta.totals.turns = raise(previous_.turns, snapshot.turns);
   if (delta.totals.turns != 0) {
     delta.finished_turns = raise_buckets(previous_.turn_histogram, snapshot.turn_histogram);

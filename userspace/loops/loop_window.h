@@ -17,6 +17,7 @@ struct LoopTotals {
   uint64_t runqueue_ns = 0;
   uint64_t blocked_ns = 0;
   uint64_t turns = 0;
+  uint64_t overhead_ns = 0;  ///< CPU time that being observed cost
   LoopTotals& operator+=(const LoopTotals& other);
   LoopTotals& operator-=(const LoopTotals& other);
 };
@@ -68,7 +69,7 @@ class LoopWindow {
   /// Nothing left: true some time after finish().
   [[nodiscard]] bool empty() const { return deltas_.empty(); }
   [[nodiscard]] bool ended() const { return ended_; }
-  /// Whether the window began at least one second ago: before that its figures say little.
+  /// Whether the loop has been observed for a second: before that its figures say little.
   [[nodiscard]] bool covers_one_second(uint64_t now_ns) const;
 
   [[nodiscard]] const WindowSums& sums() const { return sums_; }
@@ -84,6 +85,7 @@ class LoopWindow {
   void append(LoopDelta delta);
   void drop_oldest();
 
+  uint64_t observed_since_ns_;
   uint64_t window_ns_;
   LoopSnapshot previous_;
   std::deque<LoopDelta> deltas_;

@@ -22,6 +22,29 @@ void MemoryDoor::observe(pid_t pid, const ProbePlan& plan) {
   start_sampling();
 }
 
+void MemoryDoor::adopt(pid_t pid, const ProbePlan& plan, std::span<const loop_slot> slots) {
+  {
+    const std::scoped_lock lock(mutex_);
+    for (loop_slot slot : slots) {
+      slot.front_door = FRONT_DOOR_MEMORY;
+      loops_.insert_or_assign(static_cast<pid_t>(slot.tid), SampledLoop(slot, plan.layout));
+    }
+  }
+  observe(pid, plan);
+}
+
+std::vector<loop_slot> MemoryDoor::release(pid_t pid) {
+  std::vector<loop_slot> slots;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [tid, loop] : loops_)
+      if (loop.slot().tgid == static_cast<uint32_t>(pid) && loop.slot().ended_ns == 0)
+        slots.push_back(loop.slot());
+  }
+  forget(pid);
+  return slots;
+}
+
 void MemoryDoor::forget(pid_t pid) {
   plans_.erase(pid);
   const std::scoped_lock lock(mutex_);

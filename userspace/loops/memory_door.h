@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -28,7 +29,11 @@ class MemoryDoor {
       : proc_(&proc), delay_resolution_ms_(delay_resolution_ms) {}
 
   void observe(pid_t pid, const ProbePlan& plan);
+  /// Observes a process whose loops are known already: their totals go on where they stand.
+  void adopt(pid_t pid, const ProbePlan& plan, std::span<const loop_slot> slots);
   void forget(pid_t pid);
+  /// Forgets a process and hands its loops on, as they are now.
+  [[nodiscard]] std::vector<loop_slot> release(pid_t pid);
   /// Finds the loops that observed processes have made since the last call.
   void find_new_loops();
 

@@ -8,8 +8,10 @@
 namespace uvtap {
 namespace {
 
-/// Turns told apart in one look; more of them are shorter than anything of interest.
-constexpr uint64_t max_turns_per_look = 64;
+/// Turns told apart in one look. The rest are counted: so short, they delay nobody.
+constexpr uint64_t told_apart_per_look = 64;
+/// libuv's counter is the application's to write; a real loop makes a few thousand in 2 ms.
+constexpr uint64_t max_turns_per_look = 1'000'000;
 
 }  // namespace
 
@@ -48,7 +50,8 @@ void SampledLoop::note_interruption(const LoopCounters& counters) {
 uint64_t SampledLoop::turns_since_last_look(const LoopCounters& counters) const {
   if (counters.entry_time_ns != 0 && counters.entry_time_ns <= slot_.poll_entry_ns) return 0;
   if (counters.loop_count != 0 && last_.loop_count != 0)
-    return std::min(counters.loop_count - last_.loop_count, max_turns_per_look);
+    return std::min<uint64_t>(difference_or_zero(counters.loop_count, last_.loop_count),
+                              max_turns_per_look);
   // Before 1.45 libuv counts no turns. A wait that is over shows one, and so does its clock, which
   // is set after each poll (and, at times, by JavaScript timers).
   const bool turned = counters.entry_time_ns != last_.entry_time_ns ||
@@ -67,14 +70,17 @@ void SampledLoop::add_turns(uint64_t count, uint64_t end_ns, uint64_t idle_ns,
   const uint64_t waited_ns = difference_or_zero(idle_ns, from_idle_ns);
   // Never so short that the waits would not fit in.
   const uint64_t spread_ns = std::max<uint64_t>(difference_or_zero(end_ns, from_ns), waited_ns);
-  for (uint64_t turn = 1; turn <= count; ++turn) {
-    const turn_look look{.now_ns = from_ns + spread_ns * turn / count,
-                         .idle_counter_ns = from_idle_ns + waited_ns * turn / count,
+  const uint64_t told_apart = std::min(count, told_apart_per_look);
+  for (uint64_t turn = 1; turn <= told_apart; ++turn) {
+    const turn_look look{.now_ns = from_ns + spread_ns * turn / told_apart,
+                         .idle_counter_ns = from_idle_ns + waited_ns * turn / told_apart,
                          .thread_cpu_ns = slot_.thread_cpu_ns,
                          .thread_runqueue_ns = slot_.thread_runqueue_ns,
                          .poll_timeout_ms = -1};
     loop_turns(&slot_, &look, delay_resolution_ms);
   }
+  slot_.turns += count - told_apart;
+  slot_.turn_histogram[0].count += count - told_apart;
 }
 
 }  // namespace uvtap

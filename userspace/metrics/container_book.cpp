@@ -50,6 +50,7 @@ void ContainerBook::observe(const ObservedLoop& loop, uint64_t now_ns) {
   TrackedLoop& tracked = track(snapshot.id, container);
   tracked.container = container;
   tracked.is_worker = snapshot.is_worker;
+  tracked.door = snapshot.door;
   tracked.seen_at_ns = now_ns;
 
   GroupTotals& totals = group_of(container->second, snapshot.is_worker).totals;
@@ -86,13 +87,16 @@ LoopGroupMetrics ContainerBook::group_metrics(Group& group, uint64_t now_ns) {
   if (!in_progress_ns.empty()) metrics.stall_seconds = seconds(std::ranges::max(in_progress_ns));
   metrics.window = window_figures(group.windows, now_ns);
   metrics.cumulative = group.totals.figures(in_progress_ns);
+  metrics.loops_by_door = std::exchange(group.loops_by_door, {});
   group.windows.clear();
   return metrics;
 }
 
 std::vector<ContainerMetrics> ContainerBook::collect(uint64_t now_ns) {
   for (const auto& [id, loop] : loops_) {
-    group_of(loop.container->second, loop.is_worker).windows.push_back(&loop.window);
+    Group& group = group_of(loop.container->second, loop.is_worker);
+    group.windows.push_back(&loop.window);
+    if (!loop.window.ended()) ++group.loops_by_door[loop.door];
   }
   std::vector<ContainerMetrics> all;
   for (auto& [identity, container] : containers_) {

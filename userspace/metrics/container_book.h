@@ -47,6 +47,7 @@ class ContainerBook {
   struct Group {
     GroupTotals totals;
     std::vector<const LoopWindow*> windows;  ///< of this tick, fading ones included
+    std::map<front_door, uint64_t> loops_by_door;
   };
   struct Container {
     std::set<ProcessInfo> runtimes;  ///< of this tick; empty: no live process
@@ -58,6 +59,7 @@ class ContainerBook {
     LoopWindow window;
     Containers::iterator container;
     bool is_worker = false;
+    front_door door = FRONT_DOOR_NONE;
     uint64_t seen_at_ns = 0;
   };
 

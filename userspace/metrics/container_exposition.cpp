@@ -7,6 +7,7 @@
 #include "userspace/metrics/exposition.h"
 #include "userspace/metrics/label_value.h"
 #include "userspace/metrics/units.h"
+#include "userspace/util/front_door_name.h"
 
 namespace uvtap {
 namespace {
@@ -189,6 +190,30 @@ void add_histogram_row(Families& families, const GroupNames& names, const Histog
   family.finish(families);
 }
 
+/// What observing costs a container, and how its loops are observed.
+void add_observation(Families& families, const LabelledContainers& containers) {
+  FamilyBuilder overhead(MetricType::Gauge, "uvtap_overhead_ratio",
+                         "What being observed costs the container's loops, of one CPU, over the "
+                         "window: hits times what a hit costs on this machine.");
+  FamilyBuilder loops(MetricType::Gauge, "uvtap_loops",
+                      "Loops by the front door they are observed through; through memory, "
+                      "percentiles are sampled.");
+  for (const auto& [metrics, labels] : containers) {
+    Value ratio;
+    std::map<front_door, uint64_t> by_door;
+    for (const auto* group : {&metrics->main, &metrics->workers}) {
+      if (!*group) continue;
+      if ((*group)->window) ratio = ratio.value_or(0) + (*group)->window->overhead_ratio;
+      for (const auto& [door, count] : (*group)->loops_by_door) by_door[door] += count;
+    }
+    if (ratio) overhead.add(labels, *ratio);
+    for (const auto& [door, count] : by_door)
+      loops.add(with_label(labels, "front_door", to_string(door)), static_cast<double>(count));
+  }
+  overhead.finish(families);
+  loops.finish(families);
+}
+
 void add_runtime_info(Families& families, const LabelledContainers& containers) {
   FamilyBuilder family(MetricType::Gauge, "nodejs_runtime_info",
                        "What runs there: the versions of Node.js and of its libuv.");
@@ -217,6 +242,7 @@ void add_container_families(Families& families, std::span<const ContainerMetrics
       add_histogram_row(families, names, row, labelled);
     }
   }
+  add_observation(families, labelled);
   add_runtime_info(families, labelled);
 }
 

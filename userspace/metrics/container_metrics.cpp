@@ -16,6 +16,7 @@ struct MergedWindows {
   uint64_t observed_ns = 0;
   double utilization_max = 0;
   double turns_per_second = 0;
+  double overhead_ratio = 0;
   TurnHistogram turns{};
   DelayHistogram delays{};
 };
@@ -45,6 +46,7 @@ void merge(MergedWindows& merged, const LoopWindow& window) {
   merged.utilization_max =
       std::max(merged.utilization_max, share(sums.totals.active_ns, sums.totals));
   merged.turns_per_second += turns_per_second(sums.totals);
+  merged.overhead_ratio += share(sums.totals.overhead_ns, sums.totals);
   add_buckets(merged.turns, sums.turn_histogram);
   add_buckets(merged.delays, sums.delay_histogram);
   if (window.stall_ns() != 0) add_value(turn_geometry, merged.turns, window.stall_ns());
@@ -101,6 +103,7 @@ std::optional<WindowFigures> window_figures(std::span<const LoopWindow* const> l
                                   .runqueue = share(totals.runqueue_ns, totals),
                                   .blocked = share(totals.blocked_ns, totals)},
                        .turns_per_second = merged.turns_per_second,
+                       .overhead_ratio = merged.overhead_ratio,
                        .wait = wait_figures(merged.turns, merged.observed_ns),
                        .delay = delay_figures(merged.delays)};
 }

@@ -3,6 +3,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -47,6 +48,7 @@ struct WindowFigures {
   double utilization_max = 0;  ///< of the busiest loop
   ActiveShares active;
   double turns_per_second = 0;  ///< of all loops together
+  double overhead_ratio = 0;    ///< what observing them costs, of one CPU
   WaitFigures wait;
   std::optional<DelayFigures> delay;  ///< none while the timer has not fired
 };
@@ -72,6 +74,7 @@ struct LoopGroupMetrics {
   CumulativeFigures cumulative;
   double stall_seconds = 0;  ///< age of the longest busy stretch in progress
   uint64_t loops = 0;        ///< alive
+  std::map<front_door, uint64_t> loops_by_door;
 };
 
 /// What a process runs on; empty where it is not known.

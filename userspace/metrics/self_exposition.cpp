@@ -84,6 +84,19 @@ void add_probes(Families& families, const SelfMetrics& self) {
   cost.finish(families);
 }
 
+void add_budget(Families& families, const SelfMetrics& self) {
+  add_gauge(families, "uvtap_processes_over_budget",
+            "Observed processes that are watched without a probe for now, because it would cost "
+            "them more than --overhead-budget.",
+            static_cast<double>(self.processes_over_budget));
+  FamilyBuilder moves(MetricType::Counter, "uvtap_door_moves_total",
+                      "Moves of a process to the memory door, to keep within --overhead-budget, "
+                      "and back.");
+  moves.add({{"to", "memory"}}, static_cast<double>(self.door_moves.to_memory));
+  moves.add({{"to", "back"}}, static_cast<double>(self.door_moves.back));
+  moves.finish(families);
+}
+
 void add_lost(Families& families, const SelfMetrics& self) {
   FamilyBuilder family(MetricType::Counter, "uvtap_lost_total",
                        "Hits and events that could not be used, by reason.");
@@ -106,6 +119,7 @@ void add_self_families(Families& families, const SelfMetrics& self) {
                 "Probes that could not be attached, by reason.", self.attach_failures);
   add_processes(families, self);
   add_probes(families, self);
+  add_budget(families, self);
   add_lost(families, self);
   add_gauge(families, "uvtap_identity_unresolved",
             "Observed processes in a container whose pod is not known.",

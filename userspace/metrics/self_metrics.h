@@ -11,6 +11,12 @@
 
 namespace uvtap {
 
+/// How often a process was moved between front doors to keep within the overhead budget.
+struct DoorMoves {
+  uint64_t to_memory = 0;
+  uint64_t back = 0;
+};
+
 /// What uvtap knows of itself. Counters count from its start.
 struct SelfMetrics {
   std::string version;
@@ -28,6 +34,8 @@ struct SelfMetrics {
   uint64_t processes_observed = 0;
   uint64_t processes_waiting = 0;      ///< no loop seen yet
   uint64_t processes_unsupported = 0;  ///< cannot be observed
+  uint64_t processes_over_budget = 0;  ///< of those observed: without their probe for now
+  DoorMoves door_moves;
 
   uint64_t identity_unresolved = 0;  ///< processes in a container that no pod is known for
   std::string kubernetes_source;     ///< "api", "files", "none" or "off"
