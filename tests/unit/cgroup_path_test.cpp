@@ -117,6 +117,7 @@ TEST_CASE("a pod's uid must be one") {
       "a4c123b1x612d-d272-d137-1c17149d4395",
       "a4c123b1-612d-d272-d137-1c17149d439g",
       "------------------------------------",
+      std::string(36, 'a'),
       static_uid + "0",
   }));
   CAPTURE(bad);

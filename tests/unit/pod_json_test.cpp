@@ -173,6 +173,8 @@ TEST_CASE("an ERROR event is a failure") {
   CHECK(reason(other) == KubeReason::http);
   CHECK(other.error().message.contains("500"));
   CHECK(reason(event_of(event_text("ERROR", "{}"))) == KubeReason::http);
+  const auto lines = event_of(event_text("ERROR", R"({"code":"5\n\u001b[31m"})"));
+  CHECK(lines.error().message == "the watch ended with code 5??[31m");
 }
 
 TEST_CASE("what is not a list of pods is malformed") {
@@ -264,6 +266,15 @@ TEST_CASE("fields and containers of a pod are bounded") {
                                       statuses + "]}}"));
   REQUIRE(list);
   CHECK(list->pods.at(0).containers.size() == PodFields::max_containers);
+}
+
+TEST_CASE("a version that is too long to ask with is none") {
+  const auto list_since = [](size_t digits) {
+    return list_of(R"({"items":[],"metadata":{"resourceVersion":")" + std::string(digits, '9') +
+                   "\"}}");
+  };
+  CHECK(list_since(PodFields::max_field_bytes));
+  CHECK(reason(list_since(PodFields::max_field_bytes + 1)) == KubeReason::malformed);
 }
 
 TEST_CASE("a long key is not taken for one that begins like it") {

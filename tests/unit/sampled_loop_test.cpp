@@ -118,3 +118,24 @@ TEST_CASE("a wait that a signal interrupts stays idle time") {
   CHECK(victim.slot().idle_ns == 1500 * ms);
   CHECK(victim.slot().active_ns == 10 * ms);
 }
+
+TEST_CASE("counters that lie about the time do not add to it") {
+  constexpr uint64_t begin_ns = 5'000 * ms;
+  const auto lie = GENERATE(
+      LoopCounters{.entry_time_ns = UINT64_MAX, .loop_count = 2},     // waits since the future
+      LoopCounters{.idle_time_ns = UINT64_MAX / 2, .loop_count = 2},  // waited for 292 years
+      LoopCounters{.loop_count = 2, .loop_time_ms = UINT64_MAX / 2},  // a clock far ahead
+      LoopCounters{.entry_time_ns = 5'050 * ms, .idle_time_ns = UINT64_MAX / 2, .loop_count = 2});
+  loop_slot slot{};
+  const turn_look look{begin_ns, 0, 0, 0, 0};
+  loop_begins(&slot, &look, resolution_ms);
+  SampledLoop loop(slot, LibuvLayout{});
+  LoopCounters counters = lie;
+  for (int i = 1; i <= 10; ++i) {
+    counters.taken_at_ns = begin_ns + static_cast<uint64_t>(i) * 10 * ms;
+    counters.loop_count++;
+    loop.advance(counters, resolution_ms);
+    CHECK(loop.slot().poll_entry_ns <= counters.taken_at_ns);
+    CHECK(loop.slot().active_ns + loop.slot().idle_ns <= counters.taken_at_ns - begin_ns);
+  }
+}

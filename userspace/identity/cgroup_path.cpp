@@ -28,8 +28,10 @@ std::string pod_uid(std::string_view text) {
   std::string uid(text);
   std::ranges::replace(uid, '_', '-');
   std::string digits = uid;
-  for (const size_t at : pod_uid_dashes)
-    if (digits[at] == '-') digits[at] = '0';
+  for (const size_t at : pod_uid_dashes) {
+    if (digits[at] != '-') return {};
+    digits[at] = '0';
+  }
   return is_hex(digits, pod_uid_length) ? uid : std::string{};
 }
 

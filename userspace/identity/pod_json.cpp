@@ -8,12 +8,14 @@
 #include "userspace/identity/json_walk.h"
 #include "userspace/identity/pod_directory.h"
 #include "userspace/identity/pod_fields.h"
+#include "userspace/util/printable.h"
 
 namespace uvtap {
 namespace {
 
 /// White space after a list.
 constexpr uint64_t max_rest_bytes = 1024;
+constexpr size_t max_code_bytes = 16;
 constexpr std::string_view item = "items[]";
 constexpr std::string_view object = "object";
 
@@ -31,7 +33,8 @@ bool is_pod(const KnownPod& pod) {
 class ListVisitor final : public JsonVisitor {
  public:
   void value(std::string_view path, const std::string& text) override {
-    if (path == "metadata/resourceVersion") list_.version = text;
+    const bool is_version = path == "metadata/resourceVersion";
+    if (is_version && text.size() <= PodFields::max_field_bytes) list_.version = text;
     if (const auto in_pod = below(item, path)) fields_.value(*in_pod, text);
   }
   bool object_ends(std::string_view path) override {
@@ -85,7 +88,8 @@ class EventVisitor final : public JsonVisitor {
   }
   [[nodiscard]] KubeResult<PodEvent> error() const {
     if (code_ == "410") return kube_fail(KubeReason::gone, "the watch is too old to go on (410)");
-    return kube_fail(KubeReason::http, fmt::format("the watch ended with code {:.16}", code_));
+    return kube_fail(KubeReason::http,
+                     fmt::format("the watch ended with code {}", printable(code_, max_code_bytes)));
   }
 
   std::string type_;

@@ -21,7 +21,7 @@
 // call of libc's epoll_wait with the loop pointer kept in a callee-saved register.
 extern "C" {
 int uvtap_calibration_io_poll(void* loop, int timeout);
-int uvtap_calibration_epoll(void* loop, int epoll_fd, epoll_event* events);
+int uvtap_calibration_epoll(void* loop, int epoll_fd, epoll_event* events, void* epoll_wait);
 }
 asm(R"(
   .pushsection .text
@@ -39,9 +39,10 @@ uvtap_calibration_epoll:
   mov %rdi, %r13
   mov %esi, %edi
   mov %rdx, %rsi
+  mov %rcx, %rax
   mov $1, %edx
   xor %ecx, %ecx
-  call epoll_wait@PLT
+  call *%rax
   pop %r13
   ret
   .popsection
@@ -178,21 +179,27 @@ Result<double> measure(BpfPrograms& programs, LoopTable& table, const observed_p
   return std::max(0.0, *probed_seconds - bare_seconds);
 }
 
+/// libc's own. ThreadSanitizer has one in front of it, and the loop pointer would be in no register
+/// any more when that makes the system call.
+void* libc_epoll_wait() {
+  void* libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  return dlsym(libc != nullptr ? libc : RTLD_DEFAULT, "epoll_wait");
+}
+
 }  // namespace
 
 std::vector<DoorTrial> try_front_doors(BpfPrograms& programs, LoopTable& table) {
   auto io_poll_call = [](FakeLoop& loop) { uvtap_calibration_io_poll(loop.address(), 0); };
-  auto epoll_call = [](FakeLoop& loop) {
+  void* const epoll_wait = libc_epoll_wait();
+  auto epoll_call = [epoll_wait](FakeLoop& loop) {
     epoll_event event{};
-    uvtap_calibration_epoll(loop.address(), loop.epoll_fd(), &event);
+    uvtap_calibration_epoll(loop.address(), loop.epoll_fd(), &event, epoll_wait);
   };
   auto attach_io_poll = [&] {
     return attach_uprobe_at(programs.io_poll(),
                             reinterpret_cast<void*>(&uvtap_calibration_io_poll));
   };
-  auto attach_epoll = [&] {
-    return attach_uprobe_at(programs.epoll_wait(), dlsym(RTLD_DEFAULT, "epoll_wait"));
-  };
+  auto attach_epoll = [&] { return attach_uprobe_at(programs.epoll_wait(), epoll_wait); };
   auto attach_tracepoint = [&] { return attach_epoll_tracepoints(programs); };
   auto trial = [&](front_door door, const auto& attach, const auto& call) {
     const observed_process self{door, FakeLoop::layout().entry_time, 0, 0};

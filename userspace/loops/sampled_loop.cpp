@@ -26,14 +26,16 @@ void SampledLoop::advance(const LoopCounters& counters, uint64_t delay_resolutio
   const uint64_t turns = turns_since_last_look(counters);
   slot_.hits++;
   if (turns > 0 && counters.entry_time_ns != 0) {
-    // It waits: the last turn has ended exactly when the wait began.
-    add_turns(turns, counters.entry_time_ns, counters.idle_time_ns, delay_resolution_ms);
+    // It waits: the last turn has ended exactly when the wait began. Not in the future, whatever
+    // the process says.
+    const uint64_t ended_ns = std::min(counters.entry_time_ns, counters.taken_at_ns);
+    add_turns(turns, ended_ns, counters, delay_resolution_ms);
   } else if (turns > 0) {
     // It is busy. What it does now began when libuv last looked at the clock, to the millisecond:
     // after the poll.
     const uint64_t began_ns = std::clamp<uint64_t>(counters.loop_time_ms * NS_PER_MS,
                                                    last_.taken_at_ns, counters.taken_at_ns);
-    add_turns(turns, began_ns, counters.idle_time_ns, delay_resolution_ms);
+    add_turns(turns, began_ns, counters, delay_resolution_ms);
   }
   last_ = counters;
 }
@@ -62,12 +64,14 @@ uint64_t SampledLoop::turns_since_last_look(const LoopCounters& counters) const 
 
 /// All these turns ended after the last look, so the first of them lasted at least until then; what
 /// followed is spread evenly over them.
-void SampledLoop::add_turns(uint64_t count, uint64_t end_ns, uint64_t idle_ns,
+void SampledLoop::add_turns(uint64_t count, uint64_t end_ns, const LoopCounters& counters,
                             uint64_t delay_resolution_ms) {
   const uint64_t from_ns = std::max<uint64_t>(last_.taken_at_ns, slot_.poll_entry_ns);
   const uint64_t from_idle_ns = std::max<uint64_t>(idle_at(last_), slot_.idle_counter_ns);
-  if (idle_ns < slot_.idle_counter_ns) return;
-  const uint64_t waited_ns = difference_or_zero(idle_ns, from_idle_ns);
+  if (counters.idle_time_ns < slot_.idle_counter_ns) return;
+  // No longer than there was time for; the counter may lie.
+  const uint64_t waited_ns = std::min(difference_or_zero(counters.idle_time_ns, from_idle_ns),
+                                      difference_or_zero(counters.taken_at_ns, from_ns));
   // Never so short that the waits would not fit in.
   const uint64_t spread_ns = std::max<uint64_t>(difference_or_zero(end_ns, from_ns), waited_ns);
   const uint64_t told_apart = std::min(count, told_apart_per_look);

@@ -15,7 +15,8 @@ class SampledLoop {
   /// `slot` is a first look; see find_loops().
   SampledLoop(const loop_slot& slot, const LibuvLayout& layout);
 
-  /// Takes in the next look.
+  /// Takes in the next look. Whatever the counters say, the totals never exceed the time that has
+  /// passed; only `taken_at_ns` is believed.
   void advance(const LoopCounters& counters, uint64_t delay_resolution_ms);
   void end(uint64_t now_ns) { slot_.ended_ns = now_ns; }
 
@@ -25,7 +26,8 @@ class SampledLoop {
  private:
   void note_interruption(const LoopCounters& counters);
   [[nodiscard]] uint64_t turns_since_last_look(const LoopCounters& counters) const;
-  void add_turns(uint64_t count, uint64_t end_ns, uint64_t idle_ns, uint64_t delay_resolution_ms);
+  void add_turns(uint64_t count, uint64_t end_ns, const LoopCounters& counters,
+                 uint64_t delay_resolution_ms);
 
   loop_slot slot_;
   LibuvLayout layout_;

@@ -27,6 +27,9 @@ WITHOUT_SYS_ADMIN = _capabilities("components/least-privilege/kustomization.yaml
 MEMORY_BYTES = 128 << 20
 CREDENTIALS = "/var/run/secrets/kubernetes.io/serviceaccount"
 LOGS = "/var/log/containers"
+# Where a sanitizer writes what it finds; set by scripts/sanitizers.
+REPORTS = os.environ.get("UVTAP_SANITIZER_REPORTS")
+SANITIZER_OPTIONS = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS")
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,14 @@ class Cluster:
             "KUBERNETES_SERVICE_HOST": self.api.host,
             "KUBERNETES_SERVICE_PORT": str(self.api.port),
         }
+
+
+def sanitizer_environment() -> dict[str, str]:
+    return {name: os.environ[name] for name in SANITIZER_OPTIONS} if REPORTS else {}
+
+
+def sanitizer_mounts() -> tuple[Mount, ...]:
+    return (Mount(Path(REPORTS), REPORTS, writable=True),) if REPORTS else ()
 
 
 def image() -> Image:
@@ -76,14 +87,15 @@ class ContainedUvtap(Uvtap):
         self._containers = containers
         self._process = Process(
             arguments=("/usr/bin/uvtap", "serve", "--listen", f"127.0.0.1:{self.port}", *arguments),
-            environment=cluster.environment(),
-            mounts=cluster.mounts(),
+            environment=cluster.environment() | sanitizer_environment(),
+            mounts=cluster.mounts() + sanitizer_mounts(),
             security=Security(
                 capabilities=capabilities,
                 read_only_root=True,
                 host_pid=True,
                 may_gain_privileges=False,
-                memory_bytes=MEMORY_BYTES,
+                # A sanitizer needs several times as much.
+                memory_bytes=None if REPORTS else MEMORY_BYTES,
             ),
         )
         self.container: Container | None = None

@@ -26,13 +26,14 @@ class Mount:
 
     source: Path
     destination: str
+    writable: bool = False
 
     def spec(self) -> dict:
         return {
             "destination": self.destination,
             "source": str(self.source),
             "type": "bind",
-            "options": ["rbind", "ro"],
+            "options": ["rbind", "rw" if self.writable else "ro"],
         }
 
 
