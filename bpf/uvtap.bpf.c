@@ -259,7 +259,7 @@ SEC("tp_btf/signal_deliver")
 int BPF_PROG(on_signal_deliver, int signal) {
   __u64 entry_time_ns = 0;
   struct loop_slot *slot = slot_of((__u32)bpf_get_current_pid_tgid());
-  if (!slot || slot->ended_ns) return 0;
+  if (!slot || slot->ended_ns || !slot->internal_fields_address) return 0;
   if (read_user(&entry_time_ns, sizeof(entry_time_ns),
                 slot->internal_fields_address + slot->entry_time_offset))
     return lose(LOST_COUNTERS_UNREADABLE);
@@ -281,8 +281,16 @@ static __always_inline int tell(enum lifecycle_kind kind, __u32 tgid) {
   return 0;
 }
 
+/* The loop that the thread has run is gone with the memory it was in; the next one is a new one. */
 SEC("tp_btf/sched_process_exec")
-int BPF_PROG(on_exec, struct task_struct *task) { return tell(LIFECYCLE_EXEC, task->tgid); }
+int BPF_PROG(on_exec, struct task_struct *task) {
+  struct loop_slot *slot = slot_of(task->pid);
+  if (slot) {
+    slot->loop_address = slot->internal_fields_address = 0;
+    slot->backend_fd = -1;
+  }
+  return tell(LIFECYCLE_EXEC, task->tgid);
+}
 
 /* A child of an observed process may go on with its image; most exec at once. */
 SEC("tp_btf/sched_process_fork")

@@ -28,6 +28,12 @@ function startMonitor() {
   return monitor;
 }
 
+/** How often the main loop has turned; undefined before Node.js 20.18. */
+function turns() {
+  const { uvMetricsInfo } = performance.nodeTiming;
+  return uvMetricsInfo && uvMetricsInfo.loopCount;
+}
+
 /** The delay monitor's figures in nanoseconds: [one sample below, the figure, one sample above].
  *
  * Where a window ends is uncertain by one sample: the interval in progress at its end may be in or
@@ -50,7 +56,7 @@ const commands = {
     const at = Number(process.hrtime.bigint());
     const { monitor, sinceMs } = delayMonitors.get(observer) || {};
     const delay = monitor ? delayFigures(monitor, sinceMs) : {};
-    return { at_ns: at, main, workers, delay_ns: delay };
+    return { at_ns: at, main, turns: turns(), workers, delay_ns: delay };
   },
 
   /** Said a little before `begin`. */

@@ -35,6 +35,7 @@ class Mark:
     main: LoopTimes
     workers: list[LoopTimes]
     delay: dict[str, Reading]  # p50, p95, p99, max since `begin`
+    turns: int | None = None  # of the main loop; None: this Node.js does not tell
 
 
 class App:
@@ -102,6 +103,7 @@ class App:
             main=_times(answer["main"]),
             workers=[_times(worker) for worker in answer["workers"]],
             delay=_delay(answer["delay_ns"]),
+            turns=answer.get("turns"),
         )
 
     def _ask(self, command: str) -> dict:

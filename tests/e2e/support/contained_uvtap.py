@@ -103,7 +103,7 @@ class ContainedUvtap(Uvtap):
     def __enter__(self) -> "ContainedUvtap":
         pod = Pod("uvtap", cgroups=SYSTEMD)
         self.container = pod.start(self._containers, "uvtap", image(), self._process)
-        self._await_ready()
+        self.await_ready()
         return self
 
     @property

@@ -86,6 +86,10 @@ class KubeApi:
         self.port = self._server.server_address[1]
         Thread(target=self._server.serve_forever, args=(LOOK_S,), daemon=True).start()
 
+    @property
+    def listening(self) -> bool:
+        return self._server is not None
+
     def refuse(self) -> None:
         """From now on connections are refused, and those there were break off."""
         if self._server:

@@ -11,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Callable
 
@@ -65,7 +66,7 @@ class Uvtap:
         )  # fmt: skip
 
     def __enter__(self) -> "Uvtap":
-        self._await_ready()
+        self.await_ready()
         return self
 
     def __exit__(self, *_) -> None:
@@ -140,12 +141,14 @@ class Uvtap:
     def open_files(self) -> Counter[str]:
         """What its descriptors lead to, without numbers: how many of each. Connections are not
         counted: the one that asks is among them."""
-        folder = Path(f"/proc/{self.pid}/fd")
-        kinds = (re.sub(r"\d+", "N", os.readlink(each)) for each in folder.iterdir())
-        return Counter(kind for kind in kinds if not kind.startswith("socket"))
+        kinds: Counter[str] = Counter()
+        for each in Path(f"/proc/{self.pid}/fd").iterdir():
+            with suppress(FileNotFoundError):  # closed meanwhile
+                kinds[re.sub(r"\d+", "N", os.readlink(each))] += 1
+        return Counter({kind: kinds[kind] for kind in kinds if not kind.startswith("socket")})
 
-    def _await_ready(self) -> None:
-        deadline = time.monotonic() + READY_WITHIN_S
+    def await_ready(self, within_s: float = READY_WITHIN_S) -> None:
+        deadline = time.monotonic() + within_s
         while time.monotonic() < deadline:
             try:
                 if self.get("/readyz")[0] == 200:
@@ -153,4 +156,4 @@ class Uvtap:
             except OSError:
                 pass
             self.pause()
-        raise AssertionError(f"uvtap is not ready after {READY_WITHIN_S} s:\n{self.log()}")
+        raise AssertionError(f"uvtap is not ready after {within_s} s:\n{self.log()}")

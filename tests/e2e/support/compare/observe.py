@@ -38,13 +38,13 @@ def watch(
 ) -> "Window":
     """Observes one window. It begins two looks from now; at the first the applications prepare."""
     first = math.ceil(time.monotonic() + AHEAD_S)
-    _await_look(uvtap, apps, first, App.prepare)
-    begin = _await_look(uvtap, apps, first + 1, App.begin)
+    await_look(uvtap, apps, first, App.prepare)
+    begin = await_look(uvtap, apps, first + 1, App.begin)
     at_begin()
-    return Window(begin, _await_look(uvtap, apps, first + 1 + window_s, App.mark))
+    return Window(begin, await_look(uvtap, apps, first + 1 + window_s, App.mark))
 
 
-def _await_look(uvtap: Uvtap, apps: list[App], look_s: float, ask: Ask) -> Look:
+def await_look(uvtap: Uvtap, apps: list[App], look_s: float, ask: Ask) -> Look:
     """The look at this moment."""
 
     def counters(exposition: Exposition) -> list[str]:
@@ -101,6 +101,14 @@ class Window:
     def own_worker_times(self, pid: int) -> LoopTimes:
         """The application's, of its Worker. Its main loop idles, so it answers at once."""
         return self.end.marks[pid].workers[0] - self.begin.marks[pid].workers[0]
+
+    def apart_s(self, pid: int) -> float:
+        """By how much questions and looks were apart, both ends together."""
+        since = self._observed_since(pid)
+        return sum(
+            abs(look.at_s - since - look.exposition.times(pid).observed)
+            for look in (self.begin, self.end)
+        )
 
     def _observed_since(self, pid: int) -> float:
         """When the daemon began to observe, by the look that was noticed the least late."""
