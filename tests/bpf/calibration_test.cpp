@@ -2,12 +2,19 @@
 #include "userspace/loops/calibration.h"
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 
 #include "userspace/probes/uprobe_multi.h"
 
 using namespace uvtap;
 
 namespace {
+
+/// More than 1 on an emulated machine.
+double patience() {
+  const char* text = std::getenv("UVTAP_E2E_PATIENCE");
+  return text ? std::atof(text) : 1;
+}
 
 void check_doors(UprobeWay way) {
   auto programs = BpfPrograms::load({.max_loops = 16, .uprobe_way = way});
@@ -22,7 +29,7 @@ void check_doors(UprobeWay way) {
     INFO(to_string(trial.door));
     if (!trial.seconds_per_hit) FAIL(trial.seconds_per_hit.error().message);
     CHECK(*trial.seconds_per_hit > 0);
-    CHECK(*trial.seconds_per_hit < 100e-6);
+    CHECK(*trial.seconds_per_hit < 100e-6 * patience());
     std::printf("%s, %s: %.2f us per hit\n", std::string(to_string(way)).c_str(),
                 std::string(to_string(trial.door)).c_str(), *trial.seconds_per_hit * 1e6);
   }

@@ -13,6 +13,7 @@ from pathlib import Path
 from support import tier, uvtap
 from support.apps import App
 from support.nodes import node
+from support.places import without_tracefs
 
 NODE = "22"
 
@@ -84,15 +85,8 @@ class Surroundings(unittest.TestCase):
     def test_tracefs_not_mounted(self):
         """In a mount namespace of its own, without tracefs: it observes all the same."""
         with App(node(NODE), "idle") as app:
-            prefix = ["unshare", "--mount", "sh", "-c", UNMOUNT_TRACEFS, "sh"]
-            with uvtap.Uvtap(prefix=prefix) as daemon:
+            with uvtap.Uvtap(prefix=without_tracefs()) as daemon:
                 daemon.await_observed(app.pid)
-
-
-UNMOUNT_TRACEFS = (
-    'for at in /sys/kernel/tracing /sys/kernel/debug; do umount -R "$at" 2>/dev/null; done; '
-    'exec "$@"'
-)
 
 
 if __name__ == "__main__":

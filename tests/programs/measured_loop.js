@@ -8,13 +8,21 @@ const { spin } = require('./work');
 
 /** Turns that this loop certainly made: those of the chains below. */
 let chained = 0;
+/** The longest link of them. */
+let longestMs = 0;
+
+function makeLink(spinMs) {
+  const began = performance.now();
+  spin(spinMs);
+  longestMs = Math.max(longestMs, performance.now() - began);
+  chained++;
+}
 
 /** Chains of setImmediate: each link is one turn. Resolves when the last chain has ended. */
 function work({ chains, links, spinMs, pauseMs }) {
   return new Promise((resolve) => {
     const chain = (link) => {
-      spin(spinMs);
-      chained++;
+      makeLink(spinMs);
       if (link < links) setImmediate(chain, link + 1);
       else if (--chains > 0) setTimeout(chain, pauseMs, 1);
       else resolve();
@@ -27,7 +35,8 @@ function work({ chains, links, spinMs, pauseMs }) {
 function truth() {
   const { active, idle } = performance.eventLoopUtilization();
   const metrics = performance.nodeTiming.uvMetricsInfo;
-  return { active_ms: active, idle_ms: idle, turns: metrics ? metrics.loopCount : null, chained };
+  const turns = metrics ? metrics.loopCount : null;
+  return { active_ms: active, idle_ms: idle, turns, chained, longest_ms: longestMs };
 }
 
 module.exports = { work, truth };

@@ -26,6 +26,7 @@ void say_machine() {
   say(check_btf());
   say(check_pid_namespace());
   say(check_capabilities());
+  say(check_lockdown());
   say(check_tracefs());
   say(check_perf_event_paranoid());
 }

@@ -7,9 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 
-#include "userspace/discovery/bounded_file.h"
+#include "userspace/probes/kernel_limits.h"
 #include "userspace/probes/privileges.h"
 #include "userspace/probes/tracefs.h"
 
@@ -18,7 +17,6 @@ namespace {
 
 constexpr KernelVersion oldest_kernel{5, 15};
 constexpr const char* btf_path = "/sys/kernel/btf/vmlinux";
-constexpr const char* paranoid_path = "/proc/sys/kernel/perf_event_paranoid";
 /// PROC_PID_INIT_INO of linux/proc_ns.h: the same on every kernel since 3.8.
 constexpr ino_t first_pid_namespace = 0xEFFFFFFC;
 /// perf_event_paranoid: up to here the kernel gives tracepoints to everybody, and up to there to
@@ -33,21 +31,17 @@ bool in_first_pid_namespace() {
   return stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == first_pid_namespace;
 }
 
-/// What most likely keeps a probe from working.
-std::string door_remedy() {
-  if (!in_first_pid_namespace()) return pid_namespace_remedy;
-  if (!effective_capabilities().has(CAP_SYS_ADMIN)) return "CAP_SYS_ADMIN";
-  return "another front door, if one works: --front-door auto finds it";
-}
+/// Where a probe is attached and not hit. Where it is refused, the refusal itself tells.
+std::string door_remedy() { return in_first_pid_namespace() ? "" : pid_namespace_remedy; }
 
 std::string what_needs(UprobeWay way) {
   if (way == UprobeWay::uprobe_multi) return "CAP_BPF and CAP_PERFMON suffice for them";
   return "they need CAP_SYS_ADMIN, on kernels before mid-2025 CAP_BPF and CAP_PERFMON";
 }
 
-bool is_working_uprobe(const DoorTrial& trial) {
-  return trial.door != FRONT_DOOR_TRACEPOINT && trial.seconds_per_hit;
-}
+bool works(const DoorTrial& trial) { return trial.seconds_per_hit.has_value(); }
+bool is_uprobe(const DoorTrial& trial) { return trial.door != FRONT_DOOR_TRACEPOINT; }
+bool is_working_uprobe(const DoorTrial& trial) { return is_uprobe(trial) && works(trial); }
 
 CheckLine ok(std::string what, std::string why) {
   return {Finding::ok, std::move(what), std::move(why), ""};
@@ -84,21 +78,32 @@ CheckLine check_capabilities() {
           sufficient_capabilities};
 }
 
+CheckLine check_lockdown() {
+  const auto state = lockdown_state();
+  if (!state.lockdown)
+    return {Finding::skipped, "lockdown", "securityfs (/sys/kernel/security) cannot be read", ""};
+  auto why = std::string(to_string(*state.lockdown));
+  if (state.guessed) why += ", by the kernel's command line: securityfs cannot be read";
+  if (state.lockdown != Lockdown::confidentiality) return ok("lockdown", std::move(why));
+  return {Finding::skipped, "lockdown", why + "; only the front door tracepoint minds",
+          "another front door, or lockdown=integrity on the kernel's command line"};
+}
+
 CheckLine check_tracefs() {
+  if (lockdown_state().lockdown == Lockdown::confidentiality)
+    return {Finding::skipped, "tracefs", "hidden by lockdown", ""};
   const auto place = tracefs_place();
   if (place) return ok("tracefs", std::string(*place));
-  return {Finding::skipped, "tracefs",
-          place.error().message +
-              "; only the front door tracepoint "
-              "needs it",
-          "mount -t tracefs nodev /sys/kernel/tracing"};
+  const std::string& why = place.error().message;
+  const bool can_be_mounted = why.starts_with("tracefs is not mounted");
+  return {Finding::skipped, "tracefs", why + "; only the front door tracepoint needs it",
+          can_be_mounted ? "mount -t tracefs nodev /sys/kernel/tracing" : ""};
 }
 
 CheckLine check_perf_event_paranoid() {
-  const auto text = read_bounded(paranoid_path, 64);
-  int level = 0;
-  if (!text || std::from_chars(text->data(), text->data() + text->size(), level).ec != std::errc{})
-    return {Finding::skipped, "perf_event_paranoid", "this kernel does not have it", ""};
+  const auto known = perf_event_paranoid();
+  if (!known) return {Finding::skipped, "perf_event_paranoid", "this kernel does not have it", ""};
+  const int level = *known;
   const auto held = effective_capabilities();
   const auto does_not_matter_with = [&](const char* capability) {
     return ok("perf_event_paranoid", fmt::format("{}: does not matter with {}", level, capability));
@@ -123,13 +128,16 @@ CheckLine check_bpf(const Result<BpfPrograms>& programs) {
 CheckLine check_lifecycle(BpfPrograms& programs) {
   const auto started = programs.start_lifecycle();
   if (started) return ok("process events", "exec, fork, exit and signals are reported");
-  return {Finding::no, "process events", started.error().message, sufficient_capabilities};
+  return {Finding::no, "process events", started.error().message, ""};
 }
 
 CheckLine check_uprobes(UprobeWay way, const std::vector<DoorTrial>& trials) {
-  auto why = fmt::format("by {}; {}", to_string(way), what_needs(way));
-  if (std::ranges::any_of(trials, is_working_uprobe)) return ok("uprobes", std::move(why));
-  return {Finding::no, "uprobes", std::move(why), door_remedy()};
+  if (std::ranges::any_of(trials, is_working_uprobe))
+    return ok("uprobes", fmt::format("by {}; {}", to_string(way), what_needs(way)));
+  const auto refused = std::ranges::find_if(trials, is_uprobe);
+  return {std::ranges::any_of(trials, works) ? Finding::skipped : Finding::no, "uprobes",
+          fmt::format("by {}; {}", to_string(way), refused->seconds_per_hit.error().message),
+          door_remedy()};
 }
 
 CheckLine check_door(const DoorTrial& trial, bool another_works) {

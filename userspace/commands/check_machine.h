@@ -14,6 +14,7 @@ namespace uvtap {
 [[nodiscard]] CheckLine check_btf();
 [[nodiscard]] CheckLine check_pid_namespace();
 [[nodiscard]] CheckLine check_capabilities();
+[[nodiscard]] CheckLine check_lockdown();
 [[nodiscard]] CheckLine check_tracefs();
 [[nodiscard]] CheckLine check_perf_event_paranoid();
 [[nodiscard]] CheckLine check_bpf(const Result<BpfPrograms>& programs);

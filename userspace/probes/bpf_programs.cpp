@@ -12,7 +12,8 @@
 #include <span>
 
 #include "userspace/probes/file_page.h"
-#include "userspace/probes/privileges.h"
+#include "userspace/probes/read_user.h"
+#include "userspace/probes/refusals.h"
 #include "userspace/probes/uprobe_multi.h"
 #include "userspace/util/unique_fd.h"
 #include "uvtap.skel.h"
@@ -32,15 +33,6 @@ int log_libbpf(enum libbpf_print_level level, const char* format, va_list argume
   if (text.size() > shown) text.erase(0, text.size() - shown);
   spdlog::debug("{}", text);
   return 0;
-}
-
-std::string why_loading_fails(int error_number) {
-  if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
-    return "no BTF of this kernel (/sys/kernel/btf/vmlinux): uvtap needs one built with "
-           "CONFIG_DEBUG_INFO_BTF, as that of Debian 11+, Ubuntu 20.10+ or Amazon Linux 2023";
-  if (error_number == EPERM) return why_bpf_is_refused();  // EACCES is the verifier's
-  return fmt::format("the kernel refuses the BPF programs: {} (--log-level debug shows its words)",
-                     std::strerror(error_number));
 }
 
 template <size_t Size>
@@ -86,8 +78,9 @@ Result<BpfPrograms> BpfPrograms::load(const BpfSettings& wanted) {
   if (!settings.uprobe_way)
     settings.uprobe_way = has_uprobe_multi() ? UprobeWay::uprobe_multi : UprobeWay::perf_event;
   libbpf_set_print(log_libbpf);
+  if (auto kept = keep_bpf_probe_read_user(); !kept) return std::unexpected(kept.error());
   Skeleton skeleton(uvtap_bpf__open());
-  if (!skeleton) return fail("{}", why_loading_fails(errno));
+  if (!skeleton) return fail("{}", why_programs_are_refused(errno));
   skeleton->rodata->delay_resolution_ms = settings.delay_resolution_ms;
   bpf_map__set_max_entries(skeleton->maps.slots, settings.max_loops);
   bpf_map__set_max_entries(skeleton->maps.slot_of_thread, settings.max_loops);
@@ -97,7 +90,9 @@ Result<BpfPrograms> BpfPrograms::load(const BpfSettings& wanted) {
          {skeleton->progs.on_io_poll, skeleton->progs.on_uv_run, skeleton->progs.on_epoll_wait})
       bpf_program__set_expected_attach_type(program,
                                             static_cast<bpf_attach_type>(uprobe_multi_attach_type));
-  if (int error = uvtap_bpf__load(skeleton.get())) return fail("{}", why_loading_fails(-error));
+  int error = find_tracepoints(*skeleton);
+  if (!error) error = uvtap_bpf__load(skeleton.get());
+  if (error) return fail("{}", why_programs_are_refused(-error));
   return BpfPrograms(std::move(skeleton), settings);
 }
 
@@ -106,7 +101,10 @@ Result<void> BpfPrograms::start_lifecycle() {
                                skeleton_->progs.on_exit, skeleton_->progs.on_signal_deliver}) {
     Link link(bpf_program__attach_trace(program));
     if (!link)
-      return fail_errno(errno, "cannot attach {} to its tracepoint", bpf_program__name(program));
+      return fail(
+          "cannot attach {} to its tracepoint, without which no start or end of a process "
+          "is seen: {}",
+          bpf_program__name(program), why_kernel_tracepoint_is_refused(errno));
     lifecycle_links_.push_back(std::move(link));
   }
   return {};

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 
+#include "userspace/probes/refusals.h"
 #include "userspace/probes/tracefs.h"
 #include "userspace/probes/uprobe_multi.h"
 #include "userspace/util/unique_fd.h"
@@ -22,24 +23,31 @@ Result<UniqueFd> open_tracepoint_event(uint64_t tracepoint_id) {
   attributes.config = tracepoint_id;
   UniqueFd event(
       static_cast<int>(syscall(SYS_perf_event_open, &attributes, -1, 0, -1, PERF_FLAG_FD_CLOEXEC)));
-  if (!event.valid()) return fail_errno(errno, "perf_event_open refuses a tracepoint");
+  if (!event.valid()) return fail("{}", why_perf_event_is_refused(errno));
   return event;
 }
 
 Result<Link> attach_tracepoint(bpf_program* program, std::string_view event_name) {
   auto id = syscall_tracepoint_id(event_name);
-  if (!id) return std::unexpected(id.error());
+  if (!id) return fail("{}", why_tracepoint_is_unknown(id.error().message));
   auto event = open_tracepoint_event(*id);
-  if (!event) return std::unexpected(event.error());
+  if (!event) return fail("cannot open the tracepoint {}: {}", event_name, event.error().message);
   Link link(bpf_program__attach_perf_event(program, event->get()));
   if (!link) return fail_errno(errno, "cannot attach to the tracepoint {}", event_name);
   (void)event->release();  // the link closes it
   return link;
 }
 
-/// In the way that the program was loaded for. None with errno set where it fails.
+/// The way that the program was loaded for.
+UprobeWay way_of(const bpf_program* program) {
+  return uint32_t{bpf_program__expected_attach_type(program)} == uprobe_multi_attach_type
+             ? UprobeWay::uprobe_multi
+             : UprobeWay::perf_event;
+}
+
+/// None with errno set where it fails.
 Link try_uprobe(bpf_program* program, const UprobeTarget& target, pid_t pid) {
-  if (uint32_t{bpf_program__expected_attach_type(program)} == uprobe_multi_attach_type)
+  if (way_of(program) == UprobeWay::uprobe_multi)
     return Link(
         create_uprobe_multi_link(bpf_program__fd(program), target.path, target.file_offset, pid));
   bpf_uprobe_opts options{};
@@ -53,8 +61,8 @@ Link try_uprobe(bpf_program* program, const UprobeTarget& target, pid_t pid) {
 Result<Link> attach_uprobe(bpf_program* program, const UprobeTarget& target, pid_t pid) {
   Link link = try_uprobe(program, target, pid);
   if (!link)
-    return fail_errno(errno, "cannot attach {} at {}+{:#x}", bpf_program__name(program),
-                      target.path, target.file_offset);
+    return fail("cannot attach {} at {}+{:#x}: {}", bpf_program__name(program), target.path,
+                target.file_offset, why_uprobe_is_refused(errno, way_of(program)));
   return link;
 }
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "userspace/probes/privileges.h"
 
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-
 #include <algorithm>
 
 #include "userspace/probes/front_door.h"
@@ -17,8 +14,6 @@ bool tracepoint_needs_sys_admin(const BpfPrograms& programs) {
   const WithoutCapabilities without({CAP_SYS_ADMIN});
   return !attach_epoll_tracepoints(programs);
 }
-
-bool is_filtered_by_seccomp() { return prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER; }
 
 bool needs_sys_admin(const BpfPrograms& programs, const DoorPreference& doors) {
   if (programs.uprobe_way() != UprobeWay::uprobe_multi) return true;
@@ -51,16 +46,6 @@ Result<void> drop_privileges_of_the_start(const BpfPrograms& programs,
                                           const DoorPreference& doors) {
   if (needs_sys_admin(programs, doors)) return keep_only(usable_capabilities);
   return keep_only(usable_capabilities.without({CAP_SYS_ADMIN}));
-}
-
-std::string why_bpf_is_refused() {
-  if (!may_use_bpf(effective_capabilities()))
-    return fmt::format("not permitted to load BPF programs: {}", sufficient_capabilities);
-  if (is_filtered_by_seccomp())
-    return "a seccomp profile forbids bpf(2) though the capabilities are held: use one that allows "
-           "it (seccompProfile Unconfined in Kubernetes, --security-opt seccomp=unconfined)";
-  return "the kernel forbids bpf(2) though the capabilities are held: is it locked down "
-         "(/sys/kernel/security/lockdown), or is this a user namespace?";
 }
 
 }  // namespace uvtap

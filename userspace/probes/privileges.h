@@ -3,8 +3,6 @@
 
 #include <linux/capability.h>
 
-#include <string>
-
 #include "userspace/probes/bpf_programs.h"
 #include "userspace/symbols/probe_plan.h"
 #include "userspace/util/capabilities.h"
@@ -41,8 +39,5 @@ inline constexpr const char* sufficient_capabilities =
 /// `doors`: those that have been tried and may be used.
 [[nodiscard]] Result<void> drop_privileges_of_the_start(const BpfPrograms& programs,
                                                         const DoorPreference& doors);
-
-/// Why the kernel refuses bpf(2) with EPERM, and what helps.
-[[nodiscard]] std::string why_bpf_is_refused();
 
 }  // namespace uvtap

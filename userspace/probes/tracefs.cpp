@@ -2,8 +2,6 @@
 #include "userspace/probes/tracefs.h"
 
 #include <fcntl.h>
-#include <linux/mount.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,6 +10,7 @@
 #include <map>
 #include <string>
 
+#include "userspace/probes/private_mount.h"
 #include "userspace/util/unique_fd.h"
 
 namespace uvtap {
@@ -23,16 +22,14 @@ struct Tracefs {
 };
 
 Result<UniqueFd> private_mount() {
-  UniqueFd context(static_cast<int>(syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC)));
-  if (!context.valid() && errno == EPERM)
+  auto root = mount_privately("tracefs");
+  if (root) return std::move(*root);
+  const auto& [what, number] = root.error();
+  if (number == EPERM)
     return fail("tracefs is not mounted, and a private mount of it takes CAP_SYS_ADMIN");
-  if (!context.valid()) return fail_errno(errno, "tracefs is not mounted and cannot be opened");
-  if (syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0)
-    return fail_errno(errno, "tracefs is not mounted and cannot be created");
-  UniqueFd root(static_cast<int>(syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, 0)));
-  if (!root.valid())
-    return fail_errno(errno, "tracefs is not mounted (mount -t tracefs nodev /sys/kernel/tracing)");
-  return root;
+  if (number == ENODEV)
+    return fail("this kernel has no tracefs (built without CONFIG_FTRACE): use another front door");
+  return fail_errno(number, "tracefs is not mounted and cannot be {}", what);
 }
 
 Result<Tracefs> open_tracefs() {

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Kubernetes node but for the kubelet: containers, an API server, the daemon in a container."""
 
-import os
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,9 +12,7 @@ from .kube_api import KubeApi
 from .metrics import Exposition
 from .pod_apps import PodApp
 from .pods import NAMESPACE, Pod
-
-# How much slower than usual this machine is: an emulated one is.
-PATIENCE = float(os.environ.get("UVTAP_E2E_PATIENCE", "1"))
+from .uvtap import PATIENCE
 
 
 class KubeNode:

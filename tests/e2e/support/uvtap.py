@@ -18,8 +18,11 @@ from typing import Callable
 from .metrics import Exposition
 from .nodes import REPOSITORY
 
-READY_WITHIN_S = 20.0
-STOP_WITHIN_S = 5.0
+# More than 1 on an emulated machine: how many times as long all may take there.
+PATIENCE = float(os.environ.get("UVTAP_E2E_PATIENCE", "1"))
+READY_WITHIN_S = 20.0 * PATIENCE
+STOP_WITHIN_S = 5.0 * PATIENCE
+ANSWER_WITHIN_S = 10.0 * PATIENCE
 POLL_S = 0.01
 
 
@@ -36,7 +39,7 @@ def free_port() -> int:
 def run(*arguments: str, **options) -> subprocess.CompletedProcess:
     """Runs a command of uvtap that ends by itself."""
     command = [str(binary()), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=30 * PATIENCE, **options)
 
 
 class Uvtap:
@@ -82,7 +85,7 @@ class Uvtap:
     def get(self, path: str) -> tuple[int, str]:
         url = f"http://127.0.0.1:{self.port}{path}"
         try:
-            with urllib.request.urlopen(url, timeout=10) as response:
+            with urllib.request.urlopen(url, timeout=ANSWER_WITHIN_S) as response:
                 return response.status, response.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
@@ -91,7 +94,7 @@ class Uvtap:
         return Exposition(self.get("/metrics")[1])
 
     def await_that(
-        self, condition: Callable[[Exposition], bool], what: str, within_s: float = 10.0
+        self, condition: Callable[[Exposition], bool], what: str, within_s: float = ANSWER_WITHIN_S
     ) -> Exposition:
         """The first exposition that meets the condition. AssertionError after `within_s`."""
         deadline = time.monotonic() + within_s
@@ -103,7 +106,7 @@ class Uvtap:
                 raise AssertionError(f"not within {within_s} s: {what}\n{self.log()[-2000:]}")
             self.pause()
 
-    def await_observed(self, *pids: int, within_s: float = 10.0) -> Exposition:
+    def await_observed(self, *pids: int, within_s: float = ANSWER_WITHIN_S) -> Exposition:
         def observed(exposition: Exposition) -> bool:
             return exposition.observed_pids() >= set(pids)
 
