@@ -103,6 +103,25 @@ static __always_inline bool read_idle_counter(__u64 internal_fields, __u32 entry
   return read_user(idle_ns, sizeof(*idle_ns), internal_fields + entry_time_offset + 8) == 0;
 }
 
+/* A loop keeps its internal fields from uv_loop_init to uv_loop_close, and neither can happen while
+ * it runs. So where uv_run is probed, it is enough to ask there. */
+static __always_inline bool is_another_loop(const struct loop_slot *slot, __u64 loop) {
+  __u64 internal_fields = 0;
+  return read_user(&internal_fields, sizeof(internal_fields), loop + LOOP_INTERNAL_FIELDS) ||
+         internal_fields != slot->internal_fields_address;
+}
+
+/* The counter at the end of a turn. libuv leaves it as it was where the poll was not to wait, and
+ * reading an application's memory is a fifth of what a hit costs. */
+static __always_inline bool read_idle_of_turn(const struct loop_slot *slot, enum front_door door,
+                                              __u64 *idle_ns) {
+  if (door == FRONT_DOOR_IO_POLL && slot->poll_timeout_ms == 0) {
+    *idle_ns = slot->idle_counter_ns;
+    return true;
+  }
+  return read_idle_counter(slot->internal_fields_address, slot->entry_time_offset, idle_ns);
+}
+
 static __always_inline void begin_in_slot(struct loop_slot *slot, const struct turn_look *look) {
   slot->sequence++;
   barrier();
@@ -139,16 +158,14 @@ static __noinline int on_unknown_loop(struct hit *hit) {
 }
 
 static __always_inline int on_turn(struct hit *hit) {
-  __u64 internal_fields = 0, idle_ns = 0;
+  __u64 idle_ns = 0;
   struct loop_slot *slot = slot_of((__u32)bpf_get_current_pid_tgid());
   if (!slot || slot->loop_address != hit->loop) return on_unknown_loop(hit);
   if (slot->ended_ns) return lose(LOST_THREAD_REUSED);
   if (slot->front_door != hit->door) return ignore(hit->door, IGNORED_OTHER_DOOR);
-  if (read_user(&internal_fields, sizeof(internal_fields), hit->loop + LOOP_INTERNAL_FIELDS))
-    return lose(LOST_LOOP_UNREADABLE);
-  if (internal_fields != slot->internal_fields_address) return on_unknown_loop(hit);
-  if (!read_idle_counter(internal_fields, slot->entry_time_offset, &idle_ns))
-    return lose(LOST_COUNTERS_UNREADABLE);
+  if (hit->door != FRONT_DOOR_IO_POLL && is_another_loop(slot, hit->loop))
+    return on_unknown_loop(hit);
+  if (!read_idle_of_turn(slot, hit->door, &idle_ns)) return lose(LOST_COUNTERS_UNREADABLE);
 
   struct turn_look look = {.now_ns = hit->now_ns};
   fill_look(&look, idle_ns, hit->timeout_ms);
@@ -179,7 +196,7 @@ SEC("uprobe")
 int on_uv_run(struct pt_regs *ctx) {
   struct hit hit = {.loop = ctx->di, .now_ns = bpf_ktime_get_ns()};
   struct loop_slot *slot = slot_of((__u32)bpf_get_current_pid_tgid());
-  if (slot && slot->loop_address == hit.loop) return 0;
+  if (slot && slot->loop_address == hit.loop && !is_another_loop(slot, hit.loop)) return 0;
   return on_unknown_loop(&hit);
 }
 

@@ -189,7 +189,8 @@ void* libc_epoll_wait() {
 }  // namespace
 
 std::vector<DoorTrial> try_front_doors(BpfPrograms& programs, LoopTable& table) {
-  auto io_poll_call = [](FakeLoop& loop) { uvtap_calibration_io_poll(loop.address(), 0); };
+  // A poll that may wait: it costs most.
+  auto io_poll_call = [](FakeLoop& loop) { uvtap_calibration_io_poll(loop.address(), -1); };
   void* const epoll_wait = libc_epoll_wait();
   auto epoll_call = [epoll_wait](FakeLoop& loop) {
     epoll_event event{};

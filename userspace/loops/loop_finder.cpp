@@ -43,8 +43,9 @@ std::optional<loop_slot> first_look(pid_t pid, pid_t tid, uint64_t loop, const P
   slot.internal_fields_address = *fields;
   slot.backend_fd = *backend_fd;
   slot.observed_since_ns = counters->taken_at_ns;
+  // How long it may wait in the turn in progress is not known.
   const turn_look look{counters->taken_at_ns, idle_at(*counters), times->cpu_ns, times->runqueue_ns,
-                       counters->entry_time_ns ? -1 : 0};
+                       -1};
   loop_begins(&slot, &look, delay_resolution_ms);
   return slot;
 }
