@@ -13,6 +13,7 @@ test_packages=(
   buildah runc                                                 # the image, and containers
   busybox-static golang-github-containers-common               # what containers consist of
   iproute2                                                     # a network for the quickstart alone
+  bpftrace                                                     # what scripts/overhead compares with
   cpio kmod qemu-system-x86                                    # other kernels
 )
 
