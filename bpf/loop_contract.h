@@ -25,11 +25,12 @@ enum lost_reason {
   LOST_LOOP_UNREADABLE = 0, /* loop->internal_fields could not be read */
   LOST_COUNTERS_UNREADABLE, /* the idle counters could not be read */
   LOST_LOOPS_FULL,          /* every slot is taken: raise --max-loops */
-  LOST_THREADS_FULL,        /* the thread table refused an entry */
-  LOST_SLOT_MISSING,        /* a slot number outside the table */
-  LOST_THREAD_REUSED,       /* a thread number came back before its last loop was collected */
-  LOST_CLOCK_BACKWARDS,     /* a counter went back: counted anew from here */
-  LOST_EVENTS_FULL,         /* the lifecycle ring buffer was full; the /proc scan catches up */
+  LOST_SHARE_FULL,      /* its container has its share of the slots: --max-loops-per-container */
+  LOST_THREADS_FULL,    /* the thread table refused an entry */
+  LOST_SLOT_MISSING,    /* a slot number outside the table */
+  LOST_THREAD_REUSED,   /* a thread number came back before its last loop was collected */
+  LOST_CLOCK_BACKWARDS, /* a counter went back: counted anew from here */
+  LOST_EVENTS_FULL,     /* the lifecycle ring buffer was full; the /proc scan catches up */
   LOST_REASON_COUNT,
 };
 
@@ -50,7 +51,7 @@ struct observed_process {
   __u32 entry_time_offset; /* of provider_entry_time in uv__loop_internal_fields_t;
                               provider_idle_time follows it */
   __u32 rereads_clock;     /* libuv < 1.48: the clock is read again between timers */
-  __u32 pad;
+  __u32 owner;             /* whose share of the slots its loops take; 0: nobody's */
 };
 
 struct histogram_bucket {
@@ -105,7 +106,7 @@ struct loop_slot {
   __u64 forgotten_idle_ns;
   __u64 forgotten_until_ns;
   __u32 stopped_in_wait; /* a stop signal came during the wait */
-  __u32 pad;
+  __u32 owner;           /* of observed_process, when the slot was taken */
 
   /* totals since observed_since_ns, finished turns only */
   __u64 hits; /* of the front door */

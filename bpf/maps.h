@@ -34,6 +34,23 @@ struct {
   __type(value, struct loop_slot);
 } slots SEC(".maps");
 
+/* How many slots an owner has is what it has taken less what it has returned. Each of the two has
+ * one writer, so neither needs a lock: BPF counts in taken_slots, the daemon in returned_slots. The
+ * daemon makes and deletes the entries of both. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1024);
+  __type(key, __u32); /* owner */
+  __type(value, __u32);
+} taken_slots SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1024);
+  __type(key, __u32); /* owner */
+  __type(value, __u32);
+} returned_slots SEC(".maps");
+
 /* Slots nobody uses, all zero: filled by the daemon. */
 struct {
   __uint(type, BPF_MAP_TYPE_QUEUE);

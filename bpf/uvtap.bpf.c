@@ -17,6 +17,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* Set by the daemon between open and load. */
 const volatile __u64 delay_resolution_ms = 20;
+const volatile __u32 slots_per_owner = 128;
 
 /* uv_loop_t in libuv 1.39 to 1.52, see userspace/symbols/libuv_layout.cpp. */
 #define LOOP_INTERNAL_FIELDS 40
@@ -62,9 +63,30 @@ static __always_inline void bind_loop(struct loop_slot *slot, __u64 loop, __u64 
   read_user(&slot->backend_fd, sizeof(slot->backend_fd), loop + LOOP_BACKEND_FD);
 }
 
-static __always_inline struct loop_slot *take_free_slot(__u64 pid_tgid, __u64 now_ns,
+/* The count goes up first: the loops of an owner may begin on all CPUs at once. */
+static __always_inline bool take_share(__u32 owner) {
+  if (!owner) return true;
+  __u32 *taken = bpf_map_lookup_elem(&taken_slots, &owner);
+  __u32 *returned = bpf_map_lookup_elem(&returned_slots, &owner);
+  if (!taken || !returned) return false;
+  if (__sync_fetch_and_add(taken, 1) - *returned < slots_per_owner) return true;
+  __sync_fetch_and_sub(taken, 1);
+  return false;
+}
+
+static __always_inline void return_share(__u32 owner) {
+  __u32 *taken = bpf_map_lookup_elem(&taken_slots, &owner);
+  if (taken) __sync_fetch_and_sub(taken, 1);
+}
+
+static __always_inline struct loop_slot *take_free_slot(__u64 pid_tgid, __u64 now_ns, __u32 owner,
                                                         __u32 *index) {
+  if (!take_share(owner)) {
+    lose(LOST_SHARE_FULL);
+    return 0;
+  }
   if (bpf_map_pop_elem(&free_slots, index)) {
+    return_share(owner);
     lose(LOST_LOOPS_FULL);
     return 0;
   }
@@ -75,6 +97,7 @@ static __always_inline struct loop_slot *take_free_slot(__u64 pid_tgid, __u64 no
   }
   slot->tid = (__u32)pid_tgid;
   slot->tgid = pid_tgid >> 32;
+  slot->owner = owner;
   slot->observed_since_ns = now_ns;
   return slot;
 }
@@ -82,10 +105,11 @@ static __always_inline struct loop_slot *take_free_slot(__u64 pid_tgid, __u64 no
 /* From here on the daemon sees the slot, so it is complete by now. The daemon may have been quicker
  * with a slot of its own: then that one stays. */
 static __always_inline int publish(struct loop_slot *slot, __u32 index) {
-  __u32 tid = slot->tid;
+  __u32 tid = slot->tid, owner = slot->owner;
   if (bpf_map_update_elem(&slot_of_thread, &tid, &index, BPF_NOEXIST) == 0) return 0;
   __builtin_memset(slot, 0, __builtin_offsetof(struct loop_slot, turn_histogram));
   bpf_map_push_elem(&free_slots, &index, 0);
+  return_share(owner);
   return slot_of(tid) ? 0 : lose(LOST_THREADS_FULL);
 }
 
@@ -148,7 +172,8 @@ static __noinline int on_unknown_loop(struct hit *hit) {
 
   __u32 fresh_index = 0;
   struct loop_slot *known = slot_of((__u32)pid_tgid);
-  struct loop_slot *slot = known ? known : take_free_slot(pid_tgid, hit->now_ns, &fresh_index);
+  struct loop_slot *slot =
+      known ? known : take_free_slot(pid_tgid, hit->now_ns, process->owner, &fresh_index);
   if (!slot) return 0;
   struct turn_look look = {.now_ns = hit->now_ns};
   fill_look(&look, idle_ns, hit->timeout_ms);

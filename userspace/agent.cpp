@@ -43,7 +43,8 @@ Agent::Agent(const Config& config, Grouping grouping, std::unique_ptr<PodSources
       programs_(std::move(programs)),
       table_(std::move(table)),
       trials_(try_front_doors(*programs_, table_)),
-      memory_door_(proc_, programs_->delay_resolution_ms()),
+      memory_door_(proc_, programs_->delay_resolution_ms(),
+                   {programs_->max_loops(), programs_->max_loops_per_owner()}),
       processes_(std::make_unique<ObservedProcesses>(proc_, *programs_, table_, memory_door_,
                                                      allowed_doors(config, trials_))),
       reader_(table_, memory_door_, proc_, door_costs(trials_), programs_->delay_resolution_ms()),
@@ -58,6 +59,7 @@ Agent::Agent(const Config& config, Grouping grouping, std::unique_ptr<PodSources
 Result<std::unique_ptr<Agent>> Agent::start(const Config& config, Grouping grouping) {
   if (auto dropped = drop_unusable_privileges(); !dropped) return std::unexpected(dropped.error());
   auto loaded = BpfPrograms::load({.max_loops = config.max_loops,
+                                   .max_loops_per_owner = loops_per_container(config),
                                    .delay_resolution_ms = config.delay_resolution_ns / 1'000'000});
   if (!loaded) return std::unexpected(loaded.error());
   auto programs = std::make_unique<BpfPrograms>(std::move(*loaded));
@@ -85,7 +87,19 @@ std::vector<ContainerMetrics> Agent::tick() {
   read_loops();
   keep_within_budget(now_ns);
   owners_.update(processes_->observed(), now_ns);
+  say_whose_share_is_full(now_ns);
   return aggregate(now_ns);
+}
+
+void Agent::say_whose_share_is_full(uint64_t now_ns) {
+  const uint64_t turns = programs_->lost()[LOST_SHARE_FULL];
+  if (turns == std::exchange(turns_beyond_share_, turns)) return;
+  for (const auto& container : table_.shares().full())
+    log_.warn("share", now_ns,
+              fmt::format("{} has {} loops, its share; its others are not observed: "
+                          "--max-loops-per-container",
+                          container.empty() ? "a process" : "container " + container,
+                          programs_->max_loops_per_owner()));
 }
 
 void Agent::track_processes(uint64_t now_ns) {
@@ -166,6 +180,11 @@ std::vector<ContainerMetrics> Agent::aggregate(uint64_t now_ns) {
   }
   auto containers = book_.update(now_ns, observed, live);
   std::erase_if(containers, [&](const auto& each) { return held_back.contains(each.identity); });
+  // Each of them has a loop, as a rule, so that this never is the limit that is met first.
+  if (const size_t limit = programs_->max_loops(); containers.size() > limit) {
+    limited_containers_ += containers.size() - limit;
+    containers.erase(containers.begin() + static_cast<ptrdiff_t>(limit), containers.end());
+  }
   return containers;
 }
 
@@ -175,6 +194,10 @@ SelfMetrics Agent::self_metrics() const {
   self.attached_binaries = processes_->attached_binaries();
   self.attach_failures = processes_->failures();
   self.lost = programs_->lost();
+  self.limited = {{"containers", limited_containers_},
+                  {"loops_in_memory", memory_door_.limited()},
+                  {"processes_per_container", processes_->over_share()},
+                  {"runtimes_per_container", book_.limited_runtimes()}};
   self.unreadable_looks = reader_.unreadable();
   self.probe_hits = all_hits(reader_.hits(), programs_->ignored());
   for (const auto& trial : trials_)

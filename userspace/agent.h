@@ -58,6 +58,7 @@ class Agent {
   void read_loops();
   void keep_within_budget(uint64_t now_ns);
   void move(const Move& move);
+  void say_whose_share_is_full(uint64_t now_ns);
   std::vector<ContainerMetrics> aggregate(uint64_t now_ns);
 
   ProcFs proc_;
@@ -75,6 +76,9 @@ class Agent {
   std::unique_ptr<PodSources> sources_;
   ProcessOwners owners_;
   ContainerBook book_;
+  LogLimiter log_;
+  uint64_t turns_beyond_share_ = 0;  ///< when last looked at
+  uint64_t limited_containers_ = 0;
   uint64_t next_scan_ns_ = 0;
   bool scanned_ = false;
 };

@@ -2,6 +2,7 @@
 #include "userspace/config.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string_view>
@@ -111,6 +112,11 @@ Result<void> check_kubernetes(const KubernetesSettings& kubernetes) {
   return {};
 }
 
+Result<void> check_tls(const Config& config) {
+  if (config.tls_certificate.empty() == config.tls_key.empty()) return {};
+  return fail("--tls-certificate and --tls-key belong together; give both or neither");
+}
+
 Result<Config> CommandLine::config(const Environment& environment) const {
   Config config;
   config.command = command_;
@@ -129,6 +135,7 @@ Result<Config> CommandLine::config(const Environment& environment) const {
   }
   if (auto checked = check_kubernetes(config.kubernetes); !checked)
     return std::unexpected(checked.error());
+  if (auto checked = check_tls(config); !checked) return std::unexpected(checked.error());
   return config;
 }
 
@@ -151,6 +158,11 @@ std::variant<Config, HelpText, Error> chosen_config(const CLI::App& program,
 }
 
 }  // namespace
+
+uint32_t loops_per_container(const Config& config) {
+  constexpr uint32_t at_least = 16;
+  return config.max_loops_per_container.value_or(std::max(config.max_loops / 4, at_least));
+}
 
 std::optional<std::string> process_environment(const std::string& name) {
   const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): read at start

@@ -50,12 +50,16 @@ struct Config {
   uint32_t max_loops = 512;
   /// What observing may cost one process, as a share of one CPU; none: whatever it costs.
   std::optional<double> overhead_budget_ratio = 0.02;
-  std::string proc_root = "/proc";  ///< absolute, without a slash at the end
+  std::optional<uint32_t> max_loops_per_container;  ///< none: see loops_per_container()
+  std::string proc_root = "/proc";                  ///< absolute, without a slash at the end
   KubernetesSettings kubernetes;
 
   // serve
   std::string listen = "127.0.0.1:9464";  ///< an IPv4 or [IPv6] address or none; port 0: any
   bool per_process = false;
+  std::string tls_certificate;    ///< a file; empty: no TLS
+  std::string tls_key;            ///< a file, if tls_certificate is one
+  std::string bearer_token_file;  ///< empty: /metrics is open
 
   // top
   Grouping top_row = Grouping::loop;
@@ -65,6 +69,10 @@ struct Config {
   LogLevel log_level = LogLevel::info;
   LogFormat log_format = LogFormat::text;
 };
+
+/// How many loops of one container (outside of any: of one process) can be observed at a time, so
+/// that no container takes the places of all others.
+[[nodiscard]] uint32_t loops_per_container(const Config& config);
 
 /// The help that was asked for: to be printed, then exit 0.
 struct HelpText {

@@ -64,6 +64,12 @@ constexpr std::array all_settings = {
             [](std::string_view text, Config& config) {
               return store_budget(text, config.overhead_budget_ratio);
             }},
+    Setting{"max-loops-per-container", "COUNT",
+            "How many of these one container can have; outside of containers, one process.",
+            "1 to 65536", "a quarter of --max-loops, at least 16", running,
+            [](std::string_view text, Config& config) {
+              return store_count(text, 65536, config.max_loops_per_container);
+            }},
     Setting{
         "proc-root", "DIRECTORY", "Where the machine's /proc is mounted.", "an absolute path",
         "/proc", observing,
@@ -91,6 +97,20 @@ constexpr std::array all_settings = {
             "an absolute path", "/var/log/containers", observing,
             [](std::string_view text, Config& config) {
               return store_root(text, config.kubernetes.container_logs);
+            }},
+    Setting{"tls-certificate", "FILE", "Serves by TLS, with this certificate and its chain (PEM).",
+            "an absolute path", "none", serve_only,
+            [](std::string_view text, Config& config) {
+              return store_root(text, config.tls_certificate);
+            }},
+    Setting{"tls-key", "FILE", "The private key of --tls-certificate (PEM).", "an absolute path",
+            "none", serve_only,
+            [](std::string_view text, Config& config) { return store_root(text, config.tls_key); }},
+    Setting{"bearer-token-file", "FILE",
+            "Shows /metrics only to those who send the token in this file.", "an absolute path",
+            "none", serve_only,
+            [](std::string_view text, Config& config) {
+              return store_root(text, config.bearer_token_file);
             }},
     Setting{
         "by", "ROW", "What one row stands for.", "loop, process or container", "loop", top_only,

@@ -39,6 +39,13 @@ bool is_host(const std::string& host) {
 
 }  // namespace
 
+bool store_count(std::string_view text, uint32_t highest, std::optional<uint32_t>& target) {
+  uint32_t value = 0;
+  if (!store_number<uint32_t>(text, 1, highest, value)) return false;
+  target = value;
+  return true;
+}
+
 bool store_duration(std::string_view text, uint64_t lowest_ns, uint64_t highest_ns,
                     uint64_t& target_ns) {
   const Result<uint64_t> value_ns = parse_duration_ns(text);

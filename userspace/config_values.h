@@ -24,6 +24,8 @@ bool store_number(std::string_view text, Number lowest, Number highest, Number& 
   return true;
 }
 
+/// From 1 on.
+bool store_count(std::string_view text, uint32_t highest, std::optional<uint32_t>& target);
 /// "15s", within the limits.
 bool store_duration(std::string_view text, uint64_t lowest_ns, uint64_t highest_ns,
                     uint64_t& target_ns);

@@ -15,6 +15,11 @@ namespace {
 constexpr uint64_t first_interval_ns = 1'000'000'000;
 constexpr uint64_t last_interval_ns = 8'000'000'000;
 
+/// Outside of containers every process has a share of its own.
+std::string share_name(const CgroupContainer& container) {
+  return container.container_id.empty() ? "" : container.pod_uid + "/" + container.container_id;
+}
+
 }  // namespace
 
 ObservedProcesses::ObservedProcesses(const ProcFs& proc, BpfPrograms& programs, LoopTable& table,
@@ -40,8 +45,11 @@ void ObservedProcesses::leave(const ProcessId& id) {
   second_looks_.erase(id);
   refused_.erase(id);
   unsupported_.erase(id.pid);
-  if (observed_.erase(id.pid) == 0) return;
+  const auto process = observed_.find(id.pid);
+  if (process == observed_.end()) return;
   programs_->forget(id.pid);
+  table_->shares().leave(process->second.owner);
+  observed_.erase(process);
   attachments_.detach(id.pid);
   memory_door_->forget(id.pid);
   spdlog::debug("pid {}: gone", id.pid);
@@ -86,22 +94,30 @@ void ObservedProcesses::pass_over(const ProcessId& id, const Error& error, uint6
 
 void ObservedProcesses::observe(const ProcessId& id, const ProbePlan& plan, uint64_t now_ns) {
   table_->remove_process(id.pid);  // of a program that ran in this process before an exec
-  if (auto started = start_observing(id.pid, plan); !started) {
+  const CgroupContainer container = container_of(id.pid);
+  const auto owner = table_->shares().join(share_name(container));
+  if (!owner) {
     refused_.insert(id);
-    fail_to("attach", id, started.error(), now_ns);
-    return;
+    ++over_share_;
+    return log_.warn("share", now_ns,
+                     fmt::format("pid {} is not observed: {}", id.pid, owner.error().message));
+  }
+  if (auto started = start_observing(id.pid, plan, *owner); !started) {
+    table_->shares().leave(*owner);
+    refused_.insert(id);
+    return fail_to("attach", id, started.error(), now_ns);
   }
   refused_.erase(id);
   unsupported_.erase(id.pid);
-  find_running_loops(id.pid, plan);
   const auto command_line = proc_->command_line(id.pid);
   ObservedProcess process{.id = id,
                           .plan = plan,
                           .name = command_line ? display_name(*command_line) : "",
                           .info = {"", to_string(plan.libuv_version)},
-                          .container = {}};
+                          .container = container,
+                          .owner = *owner};
+  find_running_loops(process, now_ns);
   read_version(process);
-  read_cgroup(process);
   const auto& version = process.info.node_version;
   spdlog::info("observing {}/{} (Node.js {}, libuv {}) through {}", process.name, id.pid,
                version.empty() ? "starting" : version, process.info.libuv_version,
@@ -115,27 +131,48 @@ void ObservedProcesses::read_version(ObservedProcess& process) const {
   if (version) process.info.node_version = std::move(*version);
 }
 
-/// What cannot be read stays as it was.
-void ObservedProcesses::read_cgroup(ObservedProcess& process) const {
-  if (const auto text = proc_->cgroup(process.id.pid)) process.container = parse_cgroup(*text);
+CgroupContainer ObservedProcesses::container_of(pid_t pid) const {
+  const auto text = proc_->cgroup(pid);
+  return text ? parse_cgroup(*text) : CgroupContainer{};
 }
 
 void ObservedProcesses::read_cgroups() {
-  for (auto& [pid, process] : observed_) read_cgroup(process);
+  for (auto& [pid, process] : observed_) {
+    const auto text = proc_->cgroup(pid);
+    if (!text) continue;  // what cannot be read stays as it was
+    if (auto container = parse_cgroup(*text); container != process.container)
+      move_to(process, container);
+  }
 }
 
-Result<void> ObservedProcesses::start_observing(pid_t pid, const ProbePlan& plan) {
-  if (auto told = programs_->observe(pid, describe(plan)); !told) return told;
+/// Its loops stay in the share that they were taken from. If there is no place in the other
+/// container's, so do those to come.
+void ObservedProcesses::move_to(ObservedProcess& process, const CgroupContainer& container) {
+  process.container = container;
+  const auto owner = table_->shares().join(share_name(container));
+  if (!owner) return;
+  if (!programs_->observe(process.id.pid, describe(process.plan, *owner)))
+    return table_->shares().leave(*owner);
+  table_->shares().leave(std::exchange(process.owner, *owner));
+}
+
+Result<void> ObservedProcesses::start_observing(pid_t pid, const ProbePlan& plan, uint32_t owner) {
+  if (auto told = programs_->observe(pid, describe(plan, owner)); !told) return told;
   auto attached = attachments_.attach(pid, plan);
   if (!attached) programs_->forget(pid);
   return attached;
 }
 
-void ObservedProcesses::find_running_loops(pid_t pid, const ProbePlan& plan) {
+void ObservedProcesses::find_running_loops(const ObservedProcess& process, uint64_t now_ns) {
+  const pid_t pid = process.id.pid;
+  const ProbePlan& plan = process.plan;
   if (plan.door == FRONT_DOOR_MEMORY) return memory_door_->observe(pid, plan);
-  for (const auto& slot : find_loops(pid, plan, *proc_, programs_->delay_resolution_ms()))
+  for (auto slot : find_loops(pid, plan, *proc_, programs_->delay_resolution_ms())) {
+    slot.owner = process.owner;
     if (auto added = table_->add(slot); !added)
-      spdlog::warn("pid {}: a loop is not observed: {}", pid, added.error().message);
+      log_.warn("loop", now_ns,
+                fmt::format("pid {}: a loop is not observed: {}", pid, added.error().message));
+  }
 }
 
 Result<void> ObservedProcesses::spare(pid_t pid) {
@@ -143,11 +180,11 @@ Result<void> ObservedProcesses::spare(pid_t pid) {
   ProbePlan without_probe = process.plan;
   without_probe.door = FRONT_DOOR_MEMORY;
   table_->set_door(pid, FRONT_DOOR_MEMORY);
-  auto done = programs_->observe(pid, describe(without_probe));
+  auto done = programs_->observe(pid, describe(without_probe, process.owner));
   if (done) done = attachments_.spare(pid, process.plan);
   if (!done) {
     table_->set_door(pid, process.plan.door);
-    (void)programs_->observe(pid, describe(process.plan));
+    (void)programs_->observe(pid, describe(process.plan, process.owner));
     return done;
   }
   memory_door_->adopt(pid, without_probe, table_->take_process(pid));
@@ -164,7 +201,7 @@ Result<void> ObservedProcesses::restore(pid_t pid) {
       spdlog::warn("pid {}: a loop is not observed: {}", pid, added.error().message);
   }
   process.is_spared = false;
-  return programs_->observe(pid, describe(process.plan));
+  return programs_->observe(pid, describe(process.plan, process.owner));
 }
 
 /// Told at the second look only: at the first one libuv may not be mapped yet.

@@ -27,6 +27,7 @@ struct ObservedProcess {
   ProcessInfo info;
   CgroupContainer container;
   bool is_spared = false;  ///< its probe would cost it too much: its memory is read instead
+  uint32_t owner = 0;  ///< see LoopShares
 };
 
 /// The Node.js processes there are: which are observed, and which cannot be and why.
@@ -52,6 +53,8 @@ class ObservedProcesses {
   [[nodiscard]] const std::map<pid_t, ObservedProcess>& observed() const { return observed_; }
   [[nodiscard]] const std::map<pid_t, Unsupported>& unsupported() const { return unsupported_; }
   [[nodiscard]] const std::map<std::string, uint64_t>& failures() const { return failures_; }
+  /// How often a process was passed over because its container has its share of them.
+  [[nodiscard]] uint64_t over_share() const { return over_share_; }
   [[nodiscard]] size_t attached_binaries() const { return attachments_.binaries(); }
   /// Node processes that are to be looked at again because a probe could not be attached.
   [[nodiscard]] bool any_attach_pending() const { return !refused_.empty(); }
@@ -64,11 +67,12 @@ class ObservedProcesses {
   void look(const ProcessId& id, uint64_t now_ns);
   [[nodiscard]] bool is_settled(pid_t pid) const;
   void read_version(ObservedProcess& process) const;
-  void read_cgroup(ObservedProcess& process) const;
+  [[nodiscard]] CgroupContainer container_of(pid_t pid) const;
+  void move_to(ObservedProcess& process, const CgroupContainer& container);
   void pass_over(const ProcessId& id, const Error& error, uint64_t now_ns);
   void observe(const ProcessId& id, const ProbePlan& plan, uint64_t now_ns);
-  Result<void> start_observing(pid_t pid, const ProbePlan& plan);
-  void find_running_loops(pid_t pid, const ProbePlan& plan);
+  Result<void> start_observing(pid_t pid, const ProbePlan& plan, uint32_t owner);
+  void find_running_loops(const ObservedProcess& process, uint64_t now_ns);
   void tell_why_not(pid_t pid, uint64_t now_ns);
   void fail_to(const std::string& what, const ProcessId& id, const Error& error, uint64_t now_ns);
 
@@ -84,6 +88,7 @@ class ObservedProcesses {
   std::map<ProcessId, SecondLook> second_looks_;
   std::set<ProcessId> refused_;
   std::map<std::string, uint64_t> failures_;
+  uint64_t over_share_ = 0;
 };
 
 }  // namespace uvtap

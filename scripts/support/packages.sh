@@ -4,7 +4,7 @@
 build_packages=(
   ca-certificates cmake g++ ninja-build pkg-config
   clang-19 bpftool libbpf-dev libelf-dev zlib1g-dev            # BPF
-  libcli11-dev libcurl4-openssl-dev libmicrohttpd-dev libspdlog-dev nlohmann-json3-dev prometheus-cpp-dev
+  libcli11-dev libcurl4-openssl-dev libgnutls28-dev libmicrohttpd-dev libspdlog-dev nlohmann-json3-dev prometheus-cpp-dev
 )
 test_packages=(
   catch2 clang-format-19 clang-tidy-19 libclang-rt-19-dev      # unit tests, style, sanitizers

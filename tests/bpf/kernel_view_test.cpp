@@ -15,8 +15,9 @@ using namespace uvtap;
 
 namespace {
 
-BpfPrograms load(uint32_t max_loops = 16) {
-  auto programs = BpfPrograms::load({.max_loops = max_loops});
+BpfPrograms load(uint32_t max_loops = 16, uint32_t max_loops_per_owner = 16) {
+  auto programs =
+      BpfPrograms::load({.max_loops = max_loops, .max_loops_per_owner = max_loops_per_owner});
   if (!programs) FAIL(programs.error().message);
   return std::move(*programs);
 }
@@ -122,6 +123,64 @@ TEST_CASE("a loop found in memory gets a slot, once") {
   CHECK(copy.turn_histogram[3].count == 7);
   table->remove_process(100);
   CHECK(table->entries().empty());
+}
+
+TEST_CASE("an owner gets its share of the slots and no more, and what it returns again") {
+  auto programs = load(16, 2);
+  auto table = LoopTable::map(programs);
+  REQUIRE(table);
+  const uint32_t greedy = *table->shares().join("greedy");
+  const uint32_t other = *table->shares().join("other");
+  loop_slot loop = slot_of(100, 101);
+  const auto add = [&](uint32_t owner) {
+    loop.owner = owner;
+    ++loop.tid;
+    return table->add(loop);
+  };
+  REQUIRE(add(greedy));
+  REQUIRE(add(greedy));
+  --loop.tid;
+  auto third = add(greedy);
+  REQUIRE_FALSE(third);
+  CHECK(third.error().message.find("--max-loops-per-container") != std::string::npos);
+  CHECK(table->shares().full() == std::vector<std::string>{"greedy"});
+  CHECK(add(other));
+  table->remove(table->entries().front());
+  table->remove_process(100);
+  CHECK(table->shares().full().empty());
+  CHECK(add(greedy));
+}
+
+TEST_CASE("a loop that has its slot already takes no second share") {
+  auto programs = load(16, 2);
+  auto table = LoopTable::map(programs);
+  REQUIRE(table);
+  loop_slot loop = slot_of(100, 101);
+  loop.owner = *table->shares().join("");
+  for (int i = 0; i < 5; ++i) CHECK(table->add(loop));
+  loop.tid = 102;
+  CHECK(table->add(loop));
+}
+
+TEST_CASE("a container may have as many processes as loops; a process in none is alone") {
+  auto programs = load(16, 2);
+  auto table = LoopTable::map(programs);
+  REQUIRE(table);
+  LoopShares& shares = table->shares();
+  const auto first = shares.join("pod/container");
+  REQUIRE(first);
+  CHECK(shares.join("pod/container") == *first);
+  CHECK_FALSE(shares.join("pod/container"));
+  shares.leave(*first);
+  CHECK(shares.join("pod/container") == *first);
+  shares.leave(*first);
+  shares.leave(*first);
+  CHECK(shares.join("pod/container") != *first);
+  const auto one = shares.join("");
+  const auto two = shares.join("");
+  const auto three = shares.join("");
+  REQUIRE((one && two && three));
+  CHECK(*one != *two);
 }
 
 TEST_CASE("when all slots are taken that is said, and a freed one is empty") {

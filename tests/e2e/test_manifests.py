@@ -231,6 +231,74 @@ class Wiring(unittest.TestCase):
                 self.assertCountEqual(resources["limits"], ["memory"])
 
 
+class ProtectedMetrics(unittest.TestCase):
+    """The component that adds TLS and a token, beside each way to be found by Prometheus."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.rendered = {
+            beside: render_text(
+                "resources: [../daemonset/base]\ncomponents:\n"
+                f"  - ../daemonset/components/{beside}\n"
+                "  - ../daemonset/components/protected-metrics\n"
+            )
+            for beside in ("scrape-annotations", "pod-monitor")
+        }
+
+    def test_schemas(self):
+        for rendered in self.rendered.values():
+            self.assertEqual(rendered.complaints, "")
+            self.assertEqual(schema_errors(rendered.objects), [])
+
+    def test_files(self):
+        """What uvtap is told to read is what the volume holds, and it is there for nobody else."""
+        for rendered in self.rendered.values():
+            container = rendered.container
+            told = {
+                each["value"] for each in container["env"] if each["name"].startswith("UVTAP_")
+            }
+            (mount,) = (
+                each for each in container["volumeMounts"] if each["name"] == "metrics-protection"
+            )
+            (volume,) = (
+                each for each in rendered.pod["spec"]["volumes"] if each["name"] == mount["name"]
+            )
+            held = [
+                f"{mount['mountPath']}/{item['path']}"
+                for source in volume["projected"]["sources"]
+                for item in source["secret"]["items"]
+            ]
+            self.assertCountEqual(told, held)
+            self.assertEqual(volume["projected"]["defaultMode"], 0o400)
+
+    def test_everybody_who_asks_does_so_by_tls(self):
+        for rendered in self.rendered.values():
+            for probe in ("readinessProbe", "livenessProbe"):
+                self.assertEqual(rendered.container[probe]["httpGet"]["scheme"], "HTTPS")
+            annotations = rendered.pod["metadata"]["annotations"]
+            self.assertEqual(annotations["prometheus.io/scheme"], "https")
+        (endpoint,) = self.rendered["pod-monitor"].the("PodMonitor")["spec"]["podMetricsEndpoints"]
+        self.assertEqual(endpoint["scheme"], "https")
+        volumes = self.rendered["pod-monitor"].pod["spec"]["volumes"]
+        sources = [each["projected"]["sources"] for each in volumes if "projected" in each]
+        secrets = [source["secret"]["name"] for source in chain.from_iterable(sources)]
+        asked = [
+            endpoint["tlsConfig"]["ca"]["secret"]["name"],
+            endpoint["authorization"]["credentials"]["name"],
+        ]
+        self.assertEqual(asked, secrets)
+
+    def test_the_binary_takes_the_variables(self):
+        container = self.rendered["pod-monitor"].container
+        given = {each["name"]: each["value"] for each in container["env"] if "value" in each}
+        done = subprocess.run(
+            [uvtap.binary(), *container["args"]],
+            env=given, capture_output=True, text=True, timeout=30,
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("/etc/uvtap/token: No such file", done.stderr)
+
+
 class Binary(unittest.TestCase):
     """`uvtap` takes the arguments and variables that the manifest gives it."""
 

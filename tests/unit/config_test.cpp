@@ -46,6 +46,9 @@ TEST_CASE("serve has defaults for everything", "[config]") {
   CHECK_FALSE(config.per_process);
   CHECK(config.proc_root == "/proc");
   CHECK(config.max_loops == 512);
+  CHECK(loops_per_container(config) == 128);
+  CHECK(config.tls_certificate.empty());
+  CHECK(config.bearer_token_file.empty());
   CHECK(config.log_level == LogLevel::info);
   CHECK(config.log_format == LogFormat::text);
 }
@@ -70,6 +73,22 @@ TEST_CASE("every flag of serve is read", "[config]") {
   CHECK(config.max_loops == 65536);
   CHECK(config.log_level == LogLevel::trace);
   CHECK(config.log_format == LogFormat::json);
+}
+
+TEST_CASE("a container's share of the loops", "[config]") {
+  CHECK(loops_per_container(accepted("serve --max-loops 4096")) == 1024);
+  CHECK(loops_per_container(accepted("serve --max-loops 20")) == 16);
+  CHECK(loops_per_container(accepted("serve --max-loops-per-container 300")) == 300);
+}
+
+TEST_CASE("certificate and key are given together or not at all", "[config]") {
+  const Config config = accepted("serve --tls-certificate /c.pem --tls-key /k.pem",
+                                 {{"UVTAP_BEARER_TOKEN_FILE", "/token"}});
+  CHECK(config.tls_certificate == "/c.pem");
+  CHECK(config.tls_key == "/k.pem");
+  CHECK(config.bearer_token_file == "/token");
+  for (const char* half : {"serve --tls-certificate /c.pem", "serve --tls-key /k.pem"})
+    CHECK(refused(half) == "--tls-certificate and --tls-key belong together; give both or neither");
 }
 
 TEST_CASE("the other commands have their own flags", "[config]") {
@@ -131,6 +150,9 @@ TEST_CASE("a value that is not accepted is refused by name in one line", "[confi
       {"serve --max-loops 15", "--max-loops: '15' is not accepted; give 16 to 65536"},
       {"serve --max-loops 65537", "--max-loops: '65537' is not accepted; give 16 to 65536"},
       {"serve --max-loops 1e3", "--max-loops: '1e3' is not accepted; give 16 to 65536"},
+      {"serve --max-loops-per-container 0",
+       "--max-loops-per-container: '0' is not accepted; give 1 to 65536"},
+      {"serve --tls-key key.pem", "--tls-key: 'key.pem' is not accepted; give an absolute path"},
       {"serve --per-process=maybe",
        "--per-process: 'maybe' is not accepted; give true, false, 1 or 0"},
       {"check --proc-root proc", "--proc-root: 'proc' is not accepted; give an absolute path"},

@@ -32,7 +32,9 @@ class Machine {
   void remove_loop(const SyntheticLoop& loop) {
     std::erase_if(members_, [&](const Member& member) { return &member.loop == &loop; });
   }
-  void set_live(const PodIdentity& identity) { live_.push_back({identity, {"22.1.0", "1.51.0"}}); }
+  void set_live(const PodIdentity& identity, const ProcessInfo& info = {"22.1.0", "1.51.0"}) {
+    live_.push_back({identity, info});
+  }
   void set_dead(const PodIdentity& identity) {
     std::erase_if(live_, [&](const LiveProcess& process) { return process.identity == identity; });
   }
@@ -212,6 +214,22 @@ TEST_CASE("a loop moves when its identity becomes known; nothing is counted twic
   CHECK(metrics[0].identity == known);
   CHECK(metrics[0].main->cumulative.totals.active_ns == 400 * ms);
   CHECK(metrics[0].main->window->utilization == Approx(0.7));
+}
+
+TEST_CASE("a container cannot have any number of runtimes") {
+  Machine machine;
+  machine.add_loop(pod("a"));
+  std::set<ProcessInfo> shown;
+  for (int version = 0; version < 20; ++version) {
+    machine.set_dead(pod("a"));
+    machine.set_live(pod("a"), {std::to_string(version) + ".0.0", "1.51.0"});
+    const auto metrics = machine.tick();
+    REQUIRE(metrics.size() == 1);
+    shown.insert(metrics[0].runtimes.begin(), metrics[0].runtimes.end());
+  }
+  CHECK(shown.size() == ContainerBook::max_runtimes + 1);
+  CHECK(shown.contains(ProcessInfo{}));  // those that came too late
+  CHECK(machine.book.limited_runtimes() == 20 - ContainerBook::max_runtimes);
 }
 
 TEST_CASE("a hundred short Workers all count") {

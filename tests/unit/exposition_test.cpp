@@ -61,6 +61,7 @@ std::string series(const std::string& name, const std::string& more_labels = "")
 
 SelfMetrics sample_self() {
   SelfMetrics self;
+  self.limited = {{"containers", 8}};
   self.version = "0.1.0";
   self.attached_binaries = 3;
   self.attach_failures = {{"not_permitted", 2}};
@@ -139,6 +140,7 @@ TEST_CASE("uvtap's own figures") {
   CHECK_THAT(text, Contains("\nuvtap_probe_cost_seconds{front_door=\"io_poll\"} 5e-07\n"));
   CHECK_THAT(text, !Contains("uvtap_probe_cost_seconds{front_door=\"memory\"}"));
   CHECK_THAT(text, Contains("\nuvtap_lost_total{reason=\"loops_full\"} 9\n"));
+  CHECK_THAT(text, Contains("\nuvtap_limited_total{limit=\"containers\"} 8\n"));
   CHECK_THAT(text, Contains("\nuvtap_identity_unresolved 5\n"));
   CHECK_THAT(text, Contains("\nuvtap_kubernetes_source{source=\"api\"} 1\n"));
   CHECK_THAT(text, Contains("\nuvtap_kubernetes_watch_errors_total{reason=\"forbidden\"} 6\n"));

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -119,6 +120,29 @@ TEST_CASE("HEAD has the head of GET and no body; other methods are refused") {
              StartsWith("HTTP/1.1 405 "));
 }
 
+TEST_CASE("a handler sees who asks, and 401 says what is asked for") {
+  auto server = HttpServer::start({.host = "127.0.0.1", .port = 0}, [](const HttpRequest& request) {
+    if (request.authorization.empty()) return HttpResponse{.status = 401, .body = "no\n"};
+    return HttpResponse{.body = std::string(request.authorization)};
+  });
+  REQUIRE(server);
+  const uint16_t port = (*server)->port();
+  CHECK_THAT(exchange(port, "GET / HTTP/1.1\r\n\r\n"),
+             StartsWith("HTTP/1.1 401 ") && Contains("\r\nWWW-Authenticate: Bearer\r\n"));
+  CHECK_THAT(exchange(port, "GET / HTTP/1.1\r\nauthorization: Bearer x\r\n\r\n"),
+             Catch::Matchers::EndsWith("\r\n\r\nBearer x"));
+}
+
+TEST_CASE("whoever comes next is served, however many hold connections open") {
+  const Served served;
+  std::vector<UniqueFd> held;
+  const auto before = std::chrono::steady_clock::now();
+  for (int i = 0; i < 300; ++i) held.push_back(connect_to(served.server->port()));
+  CHECK_THAT(served.get("/healthz"), StartsWith("HTTP/1.1 200 OK"));
+  // A silent connection would keep its place for 5 s.
+  CHECK(std::chrono::steady_clock::now() - before < std::chrono::seconds(4));
+}
+
 TEST_CASE("a request may come in pieces") {
   const Served served;
   const UniqueFd client = connect_to(served.server->port());
@@ -168,10 +192,27 @@ TEST_CASE("without a host IPv4 and IPv6 are both served") {
   CHECK_THAT(receive_all(client), StartsWith("HTTP/1.1 200 OK"));
 }
 
+TEST_CASE("clients that do not read cannot have any number of answers wait for them") {
+  const std::string body(8'000'000, 'b');
+  auto server = HttpServer::start({.host = "127.0.0.1", .port = 0},
+                                  [&](const HttpRequest&) { return HttpResponse{.body = body}; });
+  REQUIRE(server);
+  std::vector<UniqueFd> slow;
+  for (int i = 0; i < 12; ++i) {
+    slow.push_back(connect_to((*server)->port()));
+    send_text(slow.back(), "GET / HTTP/1.1\r\n\r\n");
+    char begin = 0;
+    REQUIRE(::recv(slow.back().get(), &begin, 1, 0) == 1);
+  }
+  const auto whole = std::ranges::count_if(
+      slow, [&](const UniqueFd& client) { return receive_all(client).size() > body.size(); });
+  CHECK(whole == 2);  // 16 MB
+}
+
 TEST_CASE("a body larger than the socket's buffers arrives whole") {
   const std::string body(8'000'000, 'b');
   auto server = HttpServer::start({.host = "127.0.0.1", .port = 0},
-                                  [&](std::string_view) { return HttpResponse{.body = body}; });
+                                  [&](const HttpRequest&) { return HttpResponse{.body = body}; });
   REQUIRE(server);
   const std::string response = exchange((*server)->port(), "GET / HTTP/1.1\r\n\r\n");
   CHECK(response.size() > body.size());

@@ -35,6 +35,13 @@ TEST_CASE("what is no listen address is refused by name") {
   }
 }
 
+TEST_CASE("which addresses are this machine's alone") {
+  for (const char* host : {"127.0.0.1", "127.9.9.9", "::1"})
+    CHECK(is_loopback({.host = host, .port = 1}));
+  for (const char* host : {"", "0.0.0.0", "::", "10.0.0.1", "128.0.0.1", "::ffff:10.0.0.1"})
+    CHECK_FALSE(is_loopback({.host = host, .port = 1}));
+}
+
 TEST_CASE("a taken port is an error that says what helps") {
   const auto first = listen_on({.host = "127.0.0.1", .port = 0});
   REQUIRE(first);

@@ -7,10 +7,12 @@
 #include "userspace/agent.h"
 #include "userspace/commands/agent_loop.h"
 #include "userspace/commands/commands.h"
+#include "userspace/metrics/bearer_token.h"
 #include "userspace/metrics/http_pages.h"
 #include "userspace/metrics/http_server.h"
 #include "userspace/metrics/metrics_page.h"
 #include "userspace/probes/tracefs.h"
+#include "userspace/util/capabilities.h"
 #include "userspace/util/monotonic_clock.h"
 
 namespace uvtap {
@@ -54,11 +56,54 @@ void say_which_doors_work(const std::vector<DoorTrial>& trials) {
     spdlog::info("tracefs is not mounted: it is reached through a mount that nobody else sees");
 }
 
-void say_what_is_observed(const Agent& agent, const std::string& address) {
+void say_what_is_observed(const Agent& agent, const std::string& url) {
   const auto& processes = agent.processes();
-  spdlog::info("{} Node.js processes observed, {} not supported; http://{}/metrics",
-               processes.observed().size(), processes.unsupported().size(), address);
+  spdlog::info("{} Node.js processes observed, {} not supported; {}/metrics",
+               processes.observed().size(), processes.unsupported().size(), url);
   if (processes.observed().empty()) spdlog::info("waiting for a Node.js process to start");
+}
+
+std::string url_of(const ListenAddress& address, bool by_tls) {
+  return fmt::format("{}://{}", by_tls ? "https" : "http", to_string(address));
+}
+
+Result<HttpHandler> protect(HttpHandler pages, const Config& config, bool is_local) {
+  if (config.bearer_token_file.empty()) return pages;
+  auto token = BearerToken::read(config.bearer_token_file);
+  if (!token) return std::unexpected(token.error());
+  if (config.tls_certificate.empty() && !is_local)
+    spdlog::warn("the bearer token comes over the network in the clear; give --tls-certificate");
+  return guarded(std::move(pages), std::move(*token));
+}
+
+Result<std::optional<TlsFiles>> read_tls(const Config& config) {
+  if (config.tls_certificate.empty()) return std::nullopt;
+  auto files = TlsFiles::read(config.tls_certificate, config.tls_key);
+  if (!files) return std::unexpected(files.error());
+  return std::move(*files);
+}
+
+/// How the pages are to be served.
+struct Protection {
+  HttpHandler pages;
+  std::optional<TlsFiles> tls;
+};
+
+Result<Protection> read_protection(const Config& config, HttpHandler pages, bool is_local) {
+  // As in the server's threads, which are to read the files again and have none.
+  const WithoutCapabilities bare(effective_capabilities());
+  auto handler = protect(std::move(pages), config, is_local);
+  if (!handler) return std::unexpected(handler.error());
+  auto tls = read_tls(config);
+  if (!tls) return std::unexpected(tls.error());
+  return Protection{std::move(*handler), std::move(*tls)};
+}
+
+Result<std::unique_ptr<HttpServer>> start_server(const Config& config, const ListenAddress& address,
+                                                 HttpHandler pages) {
+  auto protection = read_protection(config, std::move(pages), is_loopback(address));
+  if (!protection) return std::unexpected(protection.error());
+  return HttpServer::start(address, std::move(protection->pages), std::move(protection->tls));
 }
 
 }  // namespace
@@ -72,8 +117,8 @@ Result<int> serve(const Config& config) {
   MetricsPage page;
   Pulse pulse;
   pulse.last_tick_ns = monotonic_now_ns();
-  auto server = HttpServer::start(
-      *address,
+  auto server = start_server(
+      config, *address,
       HttpPages(page, [&] { return pulse.unhealthy(); }, [&] { return pulse.unready(); }));
   if (!server) return std::unexpected(server.error());
   auto agent = Agent::start(config, config.per_process ? Grouping::process : Grouping::container);
@@ -81,12 +126,13 @@ Result<int> serve(const Config& config) {
   address->port = (*server)->port();
   say_which_doors_work((*agent)->door_trials());
 
+  const std::string url = url_of(*address, !config.tls_certificate.empty());
   bool said = false;
   auto done = loop->run(**agent, [&](const std::vector<ContainerMetrics>& containers) {
     page.publish({containers, (*agent)->self_metrics()});
     pulse.last_tick_ns = monotonic_now_ns();
     pulse.ready = (*agent)->ready();
-    if (!std::exchange(said, true)) say_what_is_observed(**agent, to_string(*address));
+    if (!std::exchange(said, true)) say_what_is_observed(**agent, url);
     return AgentLoop::After::go_on;
   });
   if (!done) return std::unexpected(done.error());

@@ -32,7 +32,7 @@ std::optional<loop_slot> first_look(pid_t pid, pid_t tid, uint64_t loop, const P
   auto fields = memory.read_value<uint64_t>(loop + plan.layout.internal_fields);
   auto backend_fd = memory.read_value<int32_t>(loop + plan.layout.backend_fd);
   if (!counters || !times || !fields || !backend_fd) return std::nullopt;
-  const observed_process process = describe(plan);
+  const observed_process process = describe(plan, 0);
   loop_slot slot{};
   slot.tgid = static_cast<uint32_t>(pid);
   slot.tid = static_cast<uint32_t>(tid);
@@ -67,10 +67,10 @@ std::vector<loop_slot> find_loops(pid_t pid, const ProbePlan& plan, const ProcFs
   return found;
 }
 
-observed_process describe(const ProbePlan& plan) {
+observed_process describe(const ProbePlan& plan, uint32_t owner) {
   // libuv 1.48 stopped to read the clock again between two timers of one pass.
   const bool rereads_clock = plan.libuv_version < LibuvVersion{1, 48, 0};
-  return {plan.door, plan.layout.entry_time, rereads_clock ? 1U : 0U, 0};
+  return {plan.door, plan.layout.entry_time, rereads_clock ? 1U : 0U, owner};
 }
 
 }  // namespace uvtap

@@ -17,7 +17,7 @@ namespace uvtap {
 [[nodiscard]] std::vector<loop_slot> find_loops(pid_t pid, const ProbePlan& plan,
                                                 const ProcFs& proc, uint64_t delay_resolution_ms);
 
-/// What BPF is told of a process with this plan.
-[[nodiscard]] observed_process describe(const ProbePlan& plan);
+/// What BPF is told of a process with this plan. `owner`: see LoopShares.
+[[nodiscard]] observed_process describe(const ProbePlan& plan, uint32_t owner);
 
 }  // namespace uvtap

@@ -25,12 +25,13 @@ uint32_t load_sequence(const loop_slot& slot) {
 }  // namespace
 
 LoopTable::LoopTable(const BpfPrograms& programs, loop_slot* slots, size_t mapped_bytes)
-    : programs_(&programs), slots_(slots), mapped_bytes_(mapped_bytes) {}
+    : programs_(&programs), slots_(slots), mapped_bytes_(mapped_bytes), shares_(programs) {}
 
 LoopTable::LoopTable(LoopTable&& other) noexcept
     : programs_(other.programs_),
       slots_(std::exchange(other.slots_, nullptr)),
-      mapped_bytes_(other.mapped_bytes_) {}
+      mapped_bytes_(other.mapped_bytes_),
+      shares_(std::move(other.shares_)) {}
 
 LoopTable::~LoopTable() {
   if (slots_) munmap(slots_, mapped_bytes_);
@@ -88,13 +89,18 @@ Result<uint32_t> LoopTable::take_free_slot() {
 }
 
 void LoopTable::free_slot(uint32_t index) {
+  shares_.give_back(slots_[index].owner);
   std::memset(static_cast<void*>(&slots_[index]), 0, sizeof(loop_slot));
   bpf_map_update_elem(programs_->free_slots_fd(), nullptr, &index, BPF_ANY);
 }
 
 Result<void> LoopTable::add(const loop_slot& seed) {
+  if (auto taken = shares_.take(seed.owner); !taken) return taken;
   auto index = take_free_slot();
-  if (!index) return std::unexpected(index.error());
+  if (!index) {
+    shares_.give_back(seed.owner);
+    return std::unexpected(index.error());
+  }
   std::memcpy(static_cast<void*>(&slots_[*index]), &seed, sizeof(seed));
   if (bpf_map_update_elem(programs_->slot_of_thread_fd(), &seed.tid, &*index, BPF_NOEXIST) == 0)
     return {};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bpf/loop_contract.h"
+#include "userspace/loops/loop_shares.h"
 #include "userspace/probes/bpf_programs.h"
 #include "userspace/util/result.h"
 
@@ -38,7 +39,7 @@ class LoopTable {
   [[nodiscard]] bool changed_since(uint32_t index, const loop_slot& copy) const;
 
   /// Puts a loop that was found in memory under observation, unless BPF has been quicker. `seed`
-  /// carries what a first look yields.
+  /// carries what a first look yields. Fails if its owner's share or all slots are taken.
   Result<void> add(const loop_slot& seed);
   /// Forgets a loop and frees its slot.
   void remove(Entry entry);
@@ -49,6 +50,9 @@ class LoopTable {
   /// Forgets all loops of a process and hands them on, as they are now.
   [[nodiscard]] std::vector<loop_slot> take_process(pid_t pid);
 
+  /// Who may take how many of the slots.
+  [[nodiscard]] LoopShares& shares() { return shares_; }
+
  private:
   LoopTable(const BpfPrograms& programs, loop_slot* slots, size_t mapped_bytes);
   [[nodiscard]] std::vector<Entry> entries_of(pid_t pid) const;
@@ -58,6 +62,7 @@ class LoopTable {
   const BpfPrograms* programs_;
   loop_slot* slots_;
   size_t mapped_bytes_;
+  LoopShares shares_;
 };
 
 }  // namespace uvtap

@@ -57,10 +57,21 @@ void MemoryDoor::find_new_loops() {
   for (const auto& [pid, plan] : plans_) {
     auto found = find_loops(pid, plan, *proc_, delay_resolution_ms_);
     const std::scoped_lock lock(mutex_);
-    for (const auto& slot : found)
-      loops_.try_emplace(static_cast<pid_t>(slot.tid), slot, plan.layout);
+    for (const auto& slot : found) add(slot, plan.layout);
     wake_.notify_one();
   }
+}
+
+void MemoryDoor::add(const loop_slot& slot, const LibuvLayout& layout) {
+  const auto tid = static_cast<pid_t>(slot.tid);
+  if (loops_.contains(tid)) return;
+  const auto siblings = static_cast<size_t>(std::ranges::count_if(
+      loops_, [&](const auto& entry) { return entry.second.slot().tgid == slot.tgid; }));
+  if (loops_.size() >= limits_.loops || siblings >= limits_.loops_per_process) {
+    ++limited_;
+    return;
+  }
+  loops_.try_emplace(tid, slot, layout);
 }
 
 std::vector<loop_slot> MemoryDoor::take_slots() {

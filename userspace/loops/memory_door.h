@@ -25,8 +25,13 @@ namespace uvtap {
 /// ends of longer ones may be off by as much.
 class MemoryDoor {
  public:
-  MemoryDoor(const ProcFs& proc, uint64_t delay_resolution_ms)
-      : proc_(&proc), delay_resolution_ms_(delay_resolution_ms) {}
+  /// Loops beyond these are left alone.
+  struct Limits {
+    size_t loops = 0;
+    size_t loops_per_process = 0;
+  };
+  MemoryDoor(const ProcFs& proc, uint64_t delay_resolution_ms, const Limits& limits)
+      : proc_(&proc), delay_resolution_ms_(delay_resolution_ms), limits_(limits) {}
 
   void observe(pid_t pid, const ProbePlan& plan);
   /// Observes a process whose loops are known already: their totals go on where they stand.
@@ -36,17 +41,22 @@ class MemoryDoor {
   [[nodiscard]] std::vector<loop_slot> release(pid_t pid);
   /// Finds the loops that observed processes have made since the last call.
   void find_new_loops();
+  /// How often a loop was found that is beyond the limits.
+  [[nodiscard]] uint64_t limited() const { return limited_; }
 
   /// All loops as they are now; one whose thread has ended is in it for a last time.
   [[nodiscard]] std::vector<loop_slot> take_slots();
 
  private:
+  void add(const loop_slot& slot, const LibuvLayout& layout);
   void sample_until_stopped(const std::stop_token& stop);
   void start_sampling();
   void sample(SampledLoop& loop);
 
   const ProcFs* proc_;
   uint64_t delay_resolution_ms_;
+  Limits limits_;
+  uint64_t limited_ = 0;
   std::map<pid_t, ProbePlan> plans_;
 
   std::mutex mutex_;                    ///< guards loops_; held for one round of reads

@@ -29,10 +29,20 @@ ContainerBook::Group& ContainerBook::group_of(Container& container, bool is_work
   return *group;
 }
 
+/// The runtime itself, or an unknown one where the container has had too many.
+ProcessInfo ContainerBook::admit(Container& container, const ProcessInfo& runtime) {
+  auto& known = container.known_runtimes;
+  if (known.contains(runtime)) return runtime;
+  if (known.size() < max_runtimes) return *known.insert(runtime).first;
+  ++limited_runtimes_;
+  return {};
+}
+
 void ContainerBook::note_live_processes(std::span<const LiveProcess> processes) {
   for (auto& [identity, container] : containers_) container.runtimes.clear();
   for (const LiveProcess& process : processes) {
-    containers_[process.identity].runtimes.insert(process.info);
+    Container& container = containers_[process.identity];
+    container.runtimes.insert(admit(container, process.info));
   }
 }
 

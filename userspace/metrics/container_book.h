@@ -32,6 +32,9 @@ struct LiveProcess {
 /// that outlive loops.
 class ContainerBook {
  public:
+  /// Of one container, while it lives: versions come from its processes' memory.
+  static constexpr size_t max_runtimes = 8;
+
   explicit ContainerBook(uint64_t window_ns) : window_ns_(window_ns) {}
 
   /// Takes in one tick. A loop that is not among `loops` any more has ended. A container without a
@@ -42,6 +45,9 @@ class ContainerBook {
   /// The window of a loop, or null; for readers that show single loops. Valid until update().
   [[nodiscard]] const LoopWindow* window(const LoopId& loop) const;
 
+  /// How often a process was shown without its versions because of max_runtimes.
+  [[nodiscard]] uint64_t limited_runtimes() const { return limited_runtimes_; }
+
  private:
   /// The main loops of a container, or its Worker loops.
   struct Group {
@@ -51,6 +57,7 @@ class ContainerBook {
   };
   struct Container {
     std::set<ProcessInfo> runtimes;  ///< of this tick; empty: no live process
+    std::set<ProcessInfo> known_runtimes;
     std::optional<Group> main;
     std::optional<Group> workers;
   };
@@ -66,6 +73,7 @@ class ContainerBook {
   static Group& group_of(Container& container, bool is_worker);
   static LoopGroupMetrics group_metrics(Group& group, uint64_t now_ns);
 
+  [[nodiscard]] ProcessInfo admit(Container& container, const ProcessInfo& runtime);
   void note_live_processes(std::span<const LiveProcess> processes);
   TrackedLoop& track(const LoopId& id, Containers::iterator container);
   void observe(const ObservedLoop& loop, uint64_t now_ns);
@@ -76,6 +84,7 @@ class ContainerBook {
   uint64_t window_ns_;
   Containers containers_;
   std::map<LoopId, TrackedLoop> loops_;
+  uint64_t limited_runtimes_ = 0;
 };
 
 }  // namespace uvtap

@@ -3,6 +3,7 @@
 
 #include <prometheus/text_serializer.h>
 
+#include <string_view>
 #include <utility>
 
 namespace uvtap {
@@ -36,7 +37,8 @@ HttpResponse probe_response(const Complaint& complaint) {
 HttpPages::HttpPages(const prometheus::Collectable& metrics, Complaint unhealthy, Complaint unready)
     : metrics_(&metrics), unhealthy_(std::move(unhealthy)), unready_(std::move(unready)) {}
 
-HttpResponse HttpPages::operator()(std::string_view path) const {
+HttpResponse HttpPages::operator()(const HttpRequest& request) const {
+  const std::string_view path = request.path;
   if (path == "/metrics") return metrics_response(*metrics_);
   if (path == "/healthz") return probe_response(unhealthy_);
   if (path == "/readyz") return probe_response(unready_);

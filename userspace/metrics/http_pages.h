@@ -6,9 +6,8 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 
-#include "userspace/metrics/http_response.h"
+#include "userspace/metrics/http_handler.h"
 
 namespace uvtap {
 
@@ -21,8 +20,8 @@ class HttpPages {
   /// `metrics` must outlive this.
   HttpPages(const prometheus::Collectable& metrics, Complaint unhealthy, Complaint unready);
 
-  /// Answers a path; a handler for HttpServer.
-  [[nodiscard]] HttpResponse operator()(std::string_view path) const;
+  /// An HttpHandler.
+  [[nodiscard]] HttpResponse operator()(const HttpRequest& request) const;
 
  private:
   const prometheus::Collectable* metrics_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "userspace/metrics/listen_address.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -89,6 +90,14 @@ Result<ListenAddress> parse_listen_address(std::string_view text) {
 std::string to_string(const ListenAddress& address) {
   if (address.host.contains(':')) return fmt::format("[{}]:{}", address.host, address.port);
   return fmt::format("{}:{}", address.host, address.port);
+}
+
+bool is_loopback(const ListenAddress& address) {
+  in_addr ipv4{};
+  if (::inet_pton(AF_INET, address.host.c_str(), &ipv4) == 1)
+    return ntohl(ipv4.s_addr) >> 24 == IN_LOOPBACKNET;
+  in6_addr ipv6{};
+  return ::inet_pton(AF_INET6, address.host.c_str(), &ipv6) == 1 && IN6_IS_ADDR_LOOPBACK(&ipv6);
 }
 
 Result<UniqueFd> listen_on(const ListenAddress& address) {

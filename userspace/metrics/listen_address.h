@@ -22,6 +22,9 @@ struct ListenAddress {
 /// "HOST:PORT" again, with brackets where they belong.
 [[nodiscard]] std::string to_string(const ListenAddress& address);
 
+/// Whether only programs of this machine can connect.
+[[nodiscard]] bool is_loopback(const ListenAddress& address);
+
 /// A non-blocking socket that accepts connections. The error says what to do if the port is taken.
 [[nodiscard]] Result<UniqueFd> listen_on(const ListenAddress& address);
 

@@ -19,6 +19,8 @@ std::string_view name_of(lost_reason reason) {
       return "counters_unreadable";
     case LOST_LOOPS_FULL:
       return "loops_full";
+    case LOST_SHARE_FULL:
+      return "share_full";
     case LOST_THREADS_FULL:
       return "threads_full";
     case LOST_SLOT_MISSING:
@@ -41,12 +43,16 @@ void add_build_info(Families& families, const SelfMetrics& self) {
   family.finish(families);
 }
 
+void add_counts(Families& families, const char* name, const char* help, const char* label,
+                const std::map<std::string, uint64_t>& counts) {
+  FamilyBuilder family(MetricType::Counter, name, help);
+  for (const auto& [word, count] : counts) family.add({{label, word}}, static_cast<double>(count));
+  family.finish(families);
+}
+
 void add_by_reason(Families& families, const char* name, const char* help,
                    const std::map<std::string, uint64_t>& counts) {
-  FamilyBuilder family(MetricType::Counter, name, help);
-  for (const auto& [reason, count] : counts)
-    family.add({{"reason", reason}}, static_cast<double>(count));
-  family.finish(families);
+  add_counts(families, name, help, "reason", counts);
 }
 
 void add_kubernetes(Families& families, const SelfMetrics& self) {
@@ -121,6 +127,9 @@ void add_self_families(Families& families, const SelfMetrics& self) {
   add_probes(families, self);
   add_budget(families, self);
   add_lost(families, self);
+  add_counts(families, "uvtap_limited_total",
+             "What was left out because of a limit, once a second for as long as it is.", "limit",
+             self.limited);
   add_gauge(families, "uvtap_identity_unresolved",
             "Observed processes in a container whose pod is not known.",
             static_cast<double>(self.identity_unresolved));

@@ -27,6 +27,8 @@ struct SelfMetrics {
   /// Measured on this machine at start, per hit; none where a door was not measured.
   std::array<std::optional<double>, FRONT_DOOR_COUNT> probe_cost_seconds{};
   std::array<uint64_t, LOST_REASON_COUNT> lost{};
+  /// What was left out because of a limit, at each tick anew; by the limit, a fixed set of words.
+  std::map<std::string, uint64_t> limited;
   /// Looks into a process's memory that failed: a turn in progress was not counted up to then.
   uint64_t unreadable_looks = 0;
 

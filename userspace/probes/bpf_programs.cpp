@@ -82,9 +82,13 @@ Result<BpfPrograms> BpfPrograms::load(const BpfSettings& wanted) {
   Skeleton skeleton(uvtap_bpf__open());
   if (!skeleton) return fail("{}", why_programs_are_refused(errno));
   skeleton->rodata->delay_resolution_ms = settings.delay_resolution_ms;
+  skeleton->rodata->slots_per_owner = settings.max_loops_per_owner;
   bpf_map__set_max_entries(skeleton->maps.slots, settings.max_loops);
   bpf_map__set_max_entries(skeleton->maps.slot_of_thread, settings.max_loops);
   bpf_map__set_max_entries(skeleton->maps.free_slots, settings.max_loops);
+  // Every owner has a loop, as a rule: with more owners than loops it is the slots that are short.
+  bpf_map__set_max_entries(skeleton->maps.taken_slots, 2 * settings.max_loops);
+  bpf_map__set_max_entries(skeleton->maps.returned_slots, 2 * settings.max_loops);
   if (settings.uprobe_way == UprobeWay::uprobe_multi)
     for (bpf_program* program :
          {skeleton->progs.on_io_poll, skeleton->progs.on_uv_run, skeleton->progs.on_epoll_wait})
@@ -161,6 +165,8 @@ Result<std::vector<mapped_file>> BpfPrograms::iterate_mappings(pid_t pid, uint64
 int BpfPrograms::slots_fd() const { return bpf_map__fd(skeleton_->maps.slots); }
 int BpfPrograms::slot_of_thread_fd() const { return bpf_map__fd(skeleton_->maps.slot_of_thread); }
 int BpfPrograms::free_slots_fd() const { return bpf_map__fd(skeleton_->maps.free_slots); }
+int BpfPrograms::taken_slots_fd() const { return bpf_map__fd(skeleton_->maps.taken_slots); }
+int BpfPrograms::returned_slots_fd() const { return bpf_map__fd(skeleton_->maps.returned_slots); }
 int BpfPrograms::lifecycle_events_fd() const {
   return bpf_map__fd(skeleton_->maps.lifecycle_events);
 }

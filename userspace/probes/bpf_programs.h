@@ -30,6 +30,7 @@ enum class UprobeWay { perf_event, uprobe_multi };
 
 struct BpfSettings {
   uint32_t max_loops = 512;
+  uint32_t max_loops_per_owner = 128;  ///< see observed_process::owner
   uint64_t delay_resolution_ms = 20;
   std::optional<UprobeWay> uprobe_way = {};  ///< none: uprobe_multi where this kernel has it
 };
@@ -64,9 +65,12 @@ class BpfPrograms {
   [[nodiscard]] int slots_fd() const;
   [[nodiscard]] int slot_of_thread_fd() const;
   [[nodiscard]] int free_slots_fd() const;
+  [[nodiscard]] int taken_slots_fd() const;
+  [[nodiscard]] int returned_slots_fd() const;
   [[nodiscard]] int lifecycle_events_fd() const;
   [[nodiscard]] UprobeWay uprobe_way() const { return *settings_.uprobe_way; }
   [[nodiscard]] uint32_t max_loops() const { return settings_.max_loops; }
+  [[nodiscard]] uint32_t max_loops_per_owner() const { return settings_.max_loops_per_owner; }
   [[nodiscard]] uint64_t delay_resolution_ms() const { return settings_.delay_resolution_ms; }
 
   using LostCounts = std::array<uint64_t, LOST_REASON_COUNT>;

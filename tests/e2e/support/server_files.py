@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the HTTP side of the daemon has open. (Probes come and go with other programs of a machine.)"""
+
+import os
+import re
+import time
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+from .uvtap import Uvtap
+
+CLOSED_WITHIN_S = 14.0  # a connection lives 10 s
+
+
+def server_files(server: Uvtap) -> Counter[str]:
+    links = Path(f"/proc/{server.pid}/fd").iterdir()
+    kinds = []
+    for link in links:
+        with suppress(FileNotFoundError):  # closed meanwhile
+            kinds.append(re.sub(r"^socket:.*", "socket", os.readlink(link)))
+    return Counter(each for each in kinds if re.fullmatch(r"socket|.*\[event(poll|fd)\]", each))
+
+
+def await_files(server: Uvtap, files: Counter[str]) -> None:
+    """Nothing is left over once its clients have gone."""
+    deadline = time.monotonic() + CLOSED_WITHIN_S
+    while (now := server_files(server)) != files:
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{now} is open, not {files}")
+        server.pause(0.05)
