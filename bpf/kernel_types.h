@@ -39,6 +39,7 @@ struct task_struct {
 
 struct super_block {
   __u32 s_dev;
+  unsigned long s_magic;
 };
 
 struct inode {

@@ -140,6 +140,14 @@ struct mapped_file {
   __u64 start; /* first address of the mapping */
   __u64 end;
   __u64 file_offset;
+  __u64 filesystem; /* the magic number of its kind, as in linux/magic.h */
+};
+
+/* What a thread of the daemon wants to know from the task_vma iterator. Key: its thread id. */
+struct mapping_query {
+  __u32 tgid;
+  __u32 pad;
+  __u64 start; /* the start of the only mapping that is meant; 0 for all that are executable */
 };
 
 #ifdef __cplusplus
@@ -155,6 +163,7 @@ CONTRACT_ASSERT(sizeof(struct virtual_timer) == 32, "no hidden padding");
 CONTRACT_ASSERT(sizeof(struct loop_slot) == 208 + 16 * (TURN_BUCKETS + DELAY_BUCKETS),
                 "no hidden padding");
 CONTRACT_ASSERT(sizeof(struct lifecycle_event) == 8, "no hidden padding");
-CONTRACT_ASSERT(sizeof(struct mapped_file) == 40, "no hidden padding");
+CONTRACT_ASSERT(sizeof(struct mapped_file) == 48, "no hidden padding");
+CONTRACT_ASSERT(sizeof(struct mapping_query) == 16, "no hidden padding");
 
 #endif

@@ -77,6 +77,14 @@ struct {
   __uint(max_entries, 64 * 1024);
 } lifecycle_events SEC(".maps");
 
+/* Several threads may iterate at a time, since one that hangs is left behind. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 256);
+  __type(key, __u32); /* thread id of the daemon's */
+  __type(value, struct mapping_query);
+} mapping_queries SEC(".maps");
+
 static __always_inline void count_one(void *map, __u32 index) {
   __u64 *counter = bpf_map_lookup_elem(map, &index);
   if (counter) (*counter)++;

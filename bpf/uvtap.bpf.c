@@ -353,10 +353,6 @@ int BPF_PROG(on_exit, struct task_struct *task) {
 
 /* ---- which files a process maps executable, by their inodes below any overlay ---- */
 
-volatile __u32 mapped_files_of = 0;
-/* If set, only the mapping that starts here is meant, executable or not. */
-volatile __u64 mapped_file_at = 0;
-
 #define VM_EXEC 0x4
 #define PAGE_SHIFT 12
 
@@ -365,16 +361,19 @@ int list_mapped_files(struct bpf_iter__task_vma *ctx) {
   struct task_struct *task = ctx->task;
   struct vm_area_struct *vma = ctx->vma;
   if (!task || !vma || task->pid != task->tgid) return 0;
-  if ((__u32)task->tgid != mapped_files_of) return 0;
+  __u32 reader = (__u32)bpf_get_current_pid_tgid();
+  struct mapping_query *query = bpf_map_lookup_elem(&mapping_queries, &reader);
+  if (!query || (__u32)task->tgid != query->tgid) return 0;
   struct file *file = vma->vm_file;
   if (!file) return 0;
-  if (mapped_file_at ? vma->vm_start != mapped_file_at : !(vma->vm_flags & VM_EXEC)) return 0;
+  if (query->start ? vma->vm_start != query->start : !(vma->vm_flags & VM_EXEC)) return 0;
   struct mapped_file record = {.inode = file->f_inode->i_ino,
                                .device = file->f_inode->i_sb->s_dev,
                                .tgid = task->tgid,
                                .start = vma->vm_start,
                                .end = vma->vm_end,
-                               .file_offset = vma->vm_pgoff << PAGE_SHIFT};
+                               .file_offset = vma->vm_pgoff << PAGE_SHIFT,
+                               .filesystem = file->f_inode->i_sb->s_magic};
   bpf_seq_write(ctx->meta->seq, &record, sizeof(record));
   return 0;
 }

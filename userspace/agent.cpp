@@ -3,6 +3,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "userspace/identity/cgroup_owner.h"
 #include "userspace/probes/privileges.h"
 #include "userspace/util/monotonic_clock.h"
 #include "userspace/version.h"
@@ -40,14 +41,16 @@ Result<void> try_forced_door(const Config& config, const std::vector<DoorTrial>&
 Agent::Agent(const Config& config, Grouping grouping, std::unique_ptr<PodSources> sources,
              std::unique_ptr<BpfPrograms> programs, LoopTable table)
     : proc_(config.proc_root),
+      looks_(owner_by_cgroup_in(proc_)),
       programs_(std::move(programs)),
       table_(std::move(table)),
       trials_(try_front_doors(*programs_, table_)),
-      memory_door_(proc_, programs_->delay_resolution_ms(),
+      memory_door_(proc_, looks_, programs_->delay_resolution_ms(),
                    {programs_->max_loops(), programs_->max_loops_per_owner()}),
       processes_(std::make_unique<ObservedProcesses>(proc_, *programs_, table_, memory_door_,
-                                                     allowed_doors(config, trials_))),
-      reader_(table_, memory_door_, proc_, door_costs(trials_), programs_->delay_resolution_ms()),
+                                                     looks_, allowed_doors(config, trials_))),
+      reader_(table_, memory_door_, proc_, looks_, door_costs(trials_),
+              programs_->delay_resolution_ms()),
       sources_(std::move(sources)),
       owners_(*sources_, grouping),
       book_(config.window_ns) {
@@ -193,11 +196,13 @@ SelfMetrics Agent::self_metrics() const {
   self.version = version;
   self.attached_binaries = processes_->attached_binaries();
   self.attach_failures = processes_->failures();
+  if (looks_.given_up() > 0) self.attach_failures["hung"] = looks_.given_up();
   self.lost = programs_->lost();
   self.limited = {{"containers", limited_containers_},
                   {"loops_in_memory", memory_door_.limited()},
                   {"processes_per_container", processes_->over_share()},
                   {"runtimes_per_container", book_.limited_runtimes()}};
+  self.lost[LOST_CLOCK_BACKWARDS] += memory_door_.restarts();
   self.unreadable_looks = reader_.unreadable();
   self.probe_hits = all_hits(reader_.hits(), programs_->ignored());
   for (const auto& trial : trials_)

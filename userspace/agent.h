@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "userspace/config.h"
+#include "userspace/discovery/bounded_looks.h"
 #include "userspace/discovery/process_tracker.h"
 #include "userspace/governor.h"
 #include "userspace/identity/pod_sources.h"
@@ -62,6 +63,7 @@ class Agent {
   std::vector<ContainerMetrics> aggregate(uint64_t now_ns);
 
   ProcFs proc_;
+  BoundedLooks looks_;
   std::unique_ptr<BpfPrograms> programs_;
   LoopTable table_;
   std::vector<DoorTrial> trials_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "userspace/commands/commands.h"
 #include "userspace/config.h"
 #include "userspace/util/log.h"
+#include "userspace/util/patient_thread.h"
 #include "userspace/version.h"
 
 namespace {
@@ -45,7 +47,13 @@ int run_arguments(const std::vector<std::string>& given) {
   const auto& config = std::get<Config>(parsed);
   set_up_logging(config.log_level, config.log_format);
   auto code = run(config);
-  return code ? *code : complain(code.error(), 1);
+  const int exit_code = code ? *code : complain(code.error(), 1);
+  // A thread that was given up may come back at any moment: leave it no half-destroyed objects.
+  if (PatientThread::abandoned() > 0) {
+    std::fflush(nullptr);
+    std::_Exit(exit_code);
+  }
+  return exit_code;
 }
 
 }  // namespace

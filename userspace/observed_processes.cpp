@@ -3,6 +3,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "userspace/discovery/process_name.h"
 #include "userspace/loops/loop_finder.h"
 #include "userspace/loops/loop_memory.h"
@@ -23,13 +25,15 @@ std::string share_name(const CgroupContainer& container) {
 }  // namespace
 
 ObservedProcesses::ObservedProcesses(const ProcFs& proc, BpfPrograms& programs, LoopTable& table,
-                                     MemoryDoor& memory_door, const DoorPreference& doors)
+                                     MemoryDoor& memory_door, BoundedLooks& looks,
+                                     DoorPreference doors)
     : proc_(&proc),
       programs_(&programs),
       table_(&table),
       memory_door_(&memory_door),
-      inspector_(proc, programs, doors),
-      attachments_(programs) {}
+      looks_(&looks),
+      inspector_(proc, programs.mapped_files(), std::move(doors), looks),
+      attachments_(programs, looks) {}
 
 void ObservedProcesses::appear(const ProcessId& id, uint64_t now_ns) {
   look(id, now_ns);
@@ -44,6 +48,7 @@ bool ObservedProcesses::is_settled(pid_t pid) const {
 void ObservedProcesses::leave(const ProcessId& id) {
   second_looks_.erase(id);
   refused_.erase(id);
+  not_looked_into_.erase(id);
   unsupported_.erase(id.pid);
   const auto process = observed_.find(id.pid);
   if (process == observed_.end()) return;
@@ -64,9 +69,12 @@ void ObservedProcesses::look_again(uint64_t now_ns) {
     tell_why_not(id.pid, now_ns);
     SecondLook& again = second_looks_[id];
     again.interval_ns *= 2;
+    if (not_looked_into_.contains(id))
+      again.interval_ns = std::min(again.interval_ns, last_interval_ns);
     again.due_ns = now_ns + again.interval_ns;
-    // A refused probe is tried for as long as the process lives, though ever more rarely.
-    if (is_settled(id.pid) || (again.interval_ns > last_interval_ns && !refused_.contains(id)))
+    // What was refused is tried for as long as the process lives, though ever more rarely.
+    const bool refused = refused_.contains(id) || not_looked_into_.contains(id);
+    if (is_settled(id.pid) || (again.interval_ns > last_interval_ns && !refused))
       second_looks_.erase(id);
   }
 }
@@ -74,7 +82,13 @@ void ObservedProcesses::look_again(uint64_t now_ns) {
 void ObservedProcesses::look(const ProcessId& id, uint64_t now_ns) {
   if (auto known = observed_.find(id.pid); known != observed_.end())
     return read_version(known->second);
-  auto outcome = inspector_.inspect(id.pid);
+  auto looked = inspector_.inspect(id.pid);
+  if (!looked) {
+    not_looked_into_.insert(id);
+    return;
+  }
+  not_looked_into_.erase(id);
+  auto& outcome = *looked;
   if (!outcome) {
     pass_over(id, outcome.error(), now_ns);
   } else if (outcome->plan) {
@@ -109,14 +123,14 @@ void ObservedProcesses::observe(const ProcessId& id, const ProbePlan& plan, uint
   }
   refused_.erase(id);
   unsupported_.erase(id.pid);
-  const auto command_line = proc_->command_line(id.pid);
   ObservedProcess process{.id = id,
                           .plan = plan,
-                          .name = command_line ? display_name(*command_line) : "",
+                          .name = "",
                           .info = {"", to_string(plan.libuv_version)},
                           .container = container,
                           .owner = *owner};
   find_running_loops(process, now_ns);
+  read_name(process);
   read_version(process);
   const auto& version = process.info.node_version;
   spdlog::info("observing {}/{} (Node.js {}, libuv {}) through {}", process.name, id.pid,
@@ -126,9 +140,20 @@ void ObservedProcesses::observe(const ProcessId& id, const ProbePlan& plan, uint
 }
 
 /// Node.js itself puts it there, some time after the process's start.
-void ObservedProcesses::read_version(ObservedProcess& process) const {
-  auto version = read_node_version(ProcessMemory(process.id.pid), process.plan.node_metadata);
-  if (version) process.info.node_version = std::move(*version);
+void ObservedProcesses::read_version(ObservedProcess& process) {
+  const pid_t pid = process.id.pid;
+  auto looked = looks_->look(pid, "its memory", [pid, metadata = process.plan.node_metadata] {
+    return read_node_version(ProcessMemory(pid), metadata);
+  });
+  if (looked && *looked) process.info.node_version = std::move(**looked);
+}
+
+/// Its command line is a part of its memory.
+void ObservedProcesses::read_name(ObservedProcess& process) {
+  const pid_t pid = process.id.pid;
+  const auto looked = looks_->look(pid, "its command line",
+                                   [pid, proc = *proc_] { return proc.command_line(pid); });
+  if (looked && *looked) process.name = display_name(**looked);
 }
 
 CgroupContainer ObservedProcesses::container_of(pid_t pid) const {
@@ -151,9 +176,8 @@ void ObservedProcesses::move_to(ObservedProcess& process, const CgroupContainer&
   process.container = container;
   const auto owner = table_->shares().join(share_name(container));
   if (!owner) return;
-  if (!programs_->observe(process.id.pid, describe(process.plan, *owner)))
-    return table_->shares().leave(*owner);
   table_->shares().leave(std::exchange(process.owner, *owner));
+  (void)tell_bpf(process);
 }
 
 Result<void> ObservedProcesses::start_observing(pid_t pid, const ProbePlan& plan, uint32_t owner) {
@@ -167,7 +191,12 @@ void ObservedProcesses::find_running_loops(const ObservedProcess& process, uint6
   const pid_t pid = process.id.pid;
   const ProbePlan& plan = process.plan;
   if (plan.door == FRONT_DOOR_MEMORY) return memory_door_->observe(pid, plan);
-  for (auto slot : find_loops(pid, plan, *proc_, programs_->delay_resolution_ms())) {
+  const auto found = looks_->look(
+      pid, "its memory", [pid, plan, proc = *proc_, ms = programs_->delay_resolution_ms()] {
+        return find_loops(pid, plan, proc, ms);
+      });
+  if (!found) return;
+  for (auto slot : *found) {
     slot.owner = process.owner;
     if (auto added = table_->add(slot); !added)
       log_.warn("loop", now_ns,
@@ -175,20 +204,27 @@ void ObservedProcesses::find_running_loops(const ObservedProcess& process, uint6
   }
 }
 
+Result<void> ObservedProcesses::tell_bpf(const ObservedProcess& process) {
+  auto known = describe(process.plan, process.owner);
+  if (process.is_spared) known.front_door = FRONT_DOOR_MEMORY;
+  return programs_->observe(process.id.pid, known);
+}
+
 Result<void> ObservedProcesses::spare(pid_t pid) {
   auto& process = observed_.at(pid);
-  ProbePlan without_probe = process.plan;
-  without_probe.door = FRONT_DOOR_MEMORY;
+  process.is_spared = true;
   table_->set_door(pid, FRONT_DOOR_MEMORY);
-  auto done = programs_->observe(pid, describe(without_probe, process.owner));
+  auto done = tell_bpf(process);
   if (done) done = attachments_.spare(pid, process.plan);
   if (!done) {
+    process.is_spared = false;
     table_->set_door(pid, process.plan.door);
-    (void)programs_->observe(pid, describe(process.plan, process.owner));
+    (void)tell_bpf(process);
     return done;
   }
+  ProbePlan without_probe = process.plan;
+  without_probe.door = FRONT_DOOR_MEMORY;
   memory_door_->adopt(pid, without_probe, table_->take_process(pid));
-  process.is_spared = true;
   return {};
 }
 
@@ -201,7 +237,7 @@ Result<void> ObservedProcesses::restore(pid_t pid) {
       spdlog::warn("pid {}: a loop is not observed: {}", pid, added.error().message);
   }
   process.is_spared = false;
-  return programs_->observe(pid, describe(process.plan, process.owner));
+  return tell_bpf(process);
 }
 
 /// Told at the second look only: at the first one libuv may not be mapped yet.

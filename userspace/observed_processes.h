@@ -8,13 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "userspace/discovery/bounded_looks.h"
 #include "userspace/discovery/process_tracker.h"
 #include "userspace/identity/cgroup_path.h"
 #include "userspace/loops/loop_table.h"
 #include "userspace/loops/memory_door.h"
 #include "userspace/metrics/container_metrics.h"
 #include "userspace/probes/attachments.h"
-#include "userspace/probes/process_inspector.h"
+#include "userspace/probes/patient_inspector.h"
 #include "userspace/util/log.h"
 
 namespace uvtap {
@@ -27,14 +28,14 @@ struct ObservedProcess {
   ProcessInfo info;
   CgroupContainer container;
   bool is_spared = false;  ///< its probe would cost it too much: its memory is read instead
-  uint32_t owner = 0;  ///< see LoopShares
+  uint32_t owner = 0;      ///< see LoopShares
 };
 
 /// The Node.js processes there are: which are observed, and which cannot be and why.
 class ObservedProcesses {
  public:
   ObservedProcesses(const ProcFs& proc, BpfPrograms& programs, LoopTable& table,
-                    MemoryDoor& memory_door, const DoorPreference& doors);
+                    MemoryDoor& memory_door, BoundedLooks& looks, DoorPreference doors);
 
   /// Looks at a new process; what turns out to be Node.js is observed from here on.
   void appear(const ProcessId& id, uint64_t now_ns);
@@ -66,9 +67,12 @@ class ObservedProcesses {
   };
   void look(const ProcessId& id, uint64_t now_ns);
   [[nodiscard]] bool is_settled(pid_t pid) const;
-  void read_version(ObservedProcess& process) const;
+  void read_version(ObservedProcess& process);
+  void read_name(ObservedProcess& process);
   [[nodiscard]] CgroupContainer container_of(pid_t pid) const;
   void move_to(ObservedProcess& process, const CgroupContainer& container);
+  /// What BPF knows of an observed process.
+  Result<void> tell_bpf(const ObservedProcess& process);
   void pass_over(const ProcessId& id, const Error& error, uint64_t now_ns);
   void observe(const ProcessId& id, const ProbePlan& plan, uint64_t now_ns);
   Result<void> start_observing(pid_t pid, const ProbePlan& plan, uint32_t owner);
@@ -80,13 +84,15 @@ class ObservedProcesses {
   BpfPrograms* programs_;
   LoopTable* table_;
   MemoryDoor* memory_door_;
-  ProcessInspector inspector_;
+  BoundedLooks* looks_;
+  PatientInspector inspector_;
   Attachments attachments_;
   LogLimiter log_;
   std::map<pid_t, ObservedProcess> observed_;
   std::map<pid_t, Unsupported> unsupported_;
   std::map<ProcessId, SecondLook> second_looks_;
   std::set<ProcessId> refused_;
+  std::set<ProcessId> not_looked_into_;
   std::map<std::string, uint64_t> failures_;
   uint64_t over_share_ = 0;
 };

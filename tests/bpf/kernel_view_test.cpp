@@ -67,7 +67,7 @@ loop_slot slot_of(uint32_t tgid, uint32_t tid) {
 
 TEST_CASE("the files that a process maps are known by their inodes") {
   auto programs = load();
-  auto files = programs.mapped_files(getpid());
+  auto files = programs.mapped_files()->of(getpid());
   REQUIRE(files);
   struct stat own{};
   REQUIRE(stat("/proc/self/exe", &own) == 0);
@@ -81,7 +81,7 @@ TEST_CASE("a process that is gone maps nothing") {
   auto programs = load();
   const pid_t child = run_true();
   waitpid(child, nullptr, 0);
-  auto files = programs.mapped_files(child);
+  auto files = programs.mapped_files()->of(child);
   REQUIRE(files);
   CHECK(files->empty());
 }

@@ -100,3 +100,16 @@ TEST_CASE("a process that has nothing to do with libuv is no concern of ours") {
   CHECK_FALSE(outcome.plan);
   CHECK_FALSE(outcome.unsupported);
 }
+
+TEST_CASE("no probe is put into a file whose file system may never answer") {
+  auto remote = official_node();
+  remote.takes_probes = false;
+  auto outcome = plan_probes({remote, libc()}, automatic);
+  REQUIRE(outcome.plan);
+  CHECK(outcome.plan->door == FRONT_DOOR_TRACEPOINT);
+  CHECK_FALSE(outcome.plan->uv_run);
+
+  outcome = plan_probes({remote, libc()}, {FRONT_DOOR_IO_POLL});
+  REQUIRE(outcome.unsupported);
+  CHECK(outcome.unsupported->message.find("FUSE") != std::string::npos);
+}

@@ -2,7 +2,9 @@
 #include "userspace/loops/sampled_loop.h"
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "bpf/loop_turn.h"
 
@@ -46,6 +48,14 @@ class Victim {
     counters_.entry_time_ns = 0;
     counters_.loop_time_ms = now_ns_ / ms;
   }
+  /// One look at counters that are made up.
+  bool lie(const std::function<void(LoopCounters&)>& falsify) {
+    LoopCounters false_counters = counters_;
+    false_counters.taken_at_ns = now_ns_ += 2 * ms;
+    falsify(false_counters);
+    return sampled_->advance(false_counters, resolution_ms);
+  }
+  [[nodiscard]] uint64_t now_ns() const { return now_ns_; }
   [[nodiscard]] const loop_slot& slot() const { return sampled_->slot(); }
 
  private:
@@ -138,4 +148,43 @@ TEST_CASE("counters that lie about the time do not add to it") {
     CHECK(loop.slot().poll_entry_ns <= counters.taken_at_ns);
     CHECK(loop.slot().active_ns + loop.slot().idle_ns <= counters.taken_at_ns - begin_ns);
   }
+}
+
+TEST_CASE("counters that cannot be are not believed: no more time passes than the clock says") {
+  constexpr uint64_t years_ns = uint64_t{1} << 63;
+  const std::vector<std::function<void(LoopCounters&)>> lies = {
+      [](LoopCounters& counters) { counters.entry_time_ns = years_ns; },
+      [](LoopCounters& counters) { counters.idle_time_ns += years_ns; },
+      [](LoopCounters& counters) { counters.idle_time_ns = ~uint64_t{0}; },
+      [](LoopCounters& counters) { counters.idle_time_ns += 100 * ms; },
+      [](LoopCounters& counters) { counters.idle_time_ns = 0; },
+  };
+  for (const auto& falsify : lies) {
+    Victim victim;
+    victim.wait(40 * ms);
+    victim.work(90 * ms);
+    victim.wait(10 * ms);
+    const uint64_t began_ns = victim.slot().poll_entry_ns;
+    const uint64_t counted_ns = victim.slot().active_ns + victim.slot().idle_ns;
+    CHECK_FALSE(victim.lie(falsify));
+    for (int look = 0; look < 5; ++look) victim.lie(falsify);
+    CHECK(victim.slot().poll_entry_ns <= victim.now_ns());
+    CHECK(victim.slot().active_ns + victim.slot().idle_ns - counted_ns <=
+          victim.now_ns() - began_ns);
+  }
+}
+
+TEST_CASE("turns and the loop's own clock may say anything: time stays what it is") {
+  Victim victim;
+  victim.wait(40 * ms);
+  victim.work(90 * ms);
+  const uint64_t began_ns = victim.slot().poll_entry_ns;
+  const uint64_t counted_ns = victim.slot().active_ns + victim.slot().idle_ns;
+  for (int look = 0; look < 50; ++look)
+    CHECK(victim.lie([&](LoopCounters& counters) {
+      counters.loop_count = ~uint64_t{0} << look;
+      counters.loop_time_ms = ~uint64_t{0} << look;
+    }));
+  CHECK(victim.slot().poll_entry_ns <= victim.now_ns());
+  CHECK(victim.slot().active_ns + victim.slot().idle_ns - counted_ns <= victim.now_ns() - began_ns);
 }

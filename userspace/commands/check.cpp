@@ -8,6 +8,7 @@
 #include "userspace/commands/check_machine.h"
 #include "userspace/commands/check_processes.h"
 #include "userspace/commands/commands.h"
+#include "userspace/identity/cgroup_owner.h"
 #include "userspace/loops/loop_table.h"
 #include "userspace/probes/front_door.h"
 
@@ -46,8 +47,9 @@ Result<void> check_processes(const Config& config, const BpfPrograms& programs,
   if (!sources) return std::unexpected(sources.error());
   say(check_pod_names(**sources));
   const ProcFs proc(config.proc_root);
-  ProcessInspector inspector(proc, programs, doors);
-  const auto processes = inspect_processes(proc, inspector, **sources);
+  BoundedLooks looks(owner_by_cgroup_in(proc));
+  PatientInspector inspector(proc, programs.mapped_files(), doors, looks);
+  const auto processes = inspect_processes(proc, inspector, looks, **sources);
   if (!processes) return std::unexpected(processes.error());
   say(check_memory(processes->known));
   if (processes->known.empty()) say({Finding::skipped, "Node.js processes", "none now", ""});

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include "userspace/commands/check_kubernetes.h"
@@ -20,12 +21,24 @@ constexpr const char* memory_remedy =
     "CAP_SYS_PTRACE, and kernel.yama.ptrace_scope below 3; without it the turn in progress and "
     "loops that wait are not seen";
 
-void look_into_memory(pid_t pid, CheckedProcess& process) {
-  const ProbePlan& plan = *process.outcome.plan;
+struct SeenInMemory {
+  std::string node_version;
+  Result<void> readable;
+};
+
+SeenInMemory look_into_memory(pid_t pid, const ProbePlan& plan) {
   const ProcessMemory memory(pid);
-  process.node_version = read_node_version(memory, plan.node_metadata).value_or("");
   const auto word = memory.read_value<uint64_t>(plan.default_loop_pointer);
-  if (!word) process.memory_readable = std::unexpected(word.error());
+  return {.node_version = read_node_version(memory, plan.node_metadata).value_or(""),
+          .readable = word ? Result<void>() : std::unexpected(word.error())};
+}
+
+void look_into_memory(pid_t pid, BoundedLooks& looks, CheckedProcess& process) {
+  const auto seen = looks.look(pid, "its memory", [pid, plan = *process.outcome.plan] {
+    return look_into_memory(pid, plan);
+  });
+  process.node_version = seen ? seen->node_version : "";
+  process.memory_readable = seen ? seen->readable : fail("its memory does not answer");
 }
 
 bool has_ended(pid_t pid, const ProcFs& proc) {
@@ -33,12 +46,22 @@ bool has_ended(pid_t pid, const ProcFs& proc) {
   return !stat || stat->ended();
 }
 
-void inspect(pid_t pid, const ProcFs& proc, ProcessInspector& inspector, PodSources& sources,
-             CheckedProcesses& processes) {
-  auto outcome = inspector.inspect(pid);
-  const auto arguments = proc.command_line(pid);
-  if (!arguments) return;  // it has ended
-  CheckedProcess process{.name = fmt::format("{}/{}", display_name(*arguments), pid),
+/// Nothing where it has ended.
+std::optional<std::string> name_of(pid_t pid, const ProcFs& proc, BoundedLooks& looks) {
+  const auto arguments =
+      looks.look(pid, "its command line", [pid, proc] { return proc.command_line(pid); });
+  if (!arguments) return fmt::format("pid {}", pid);
+  if (!*arguments) return std::nullopt;
+  return fmt::format("{}/{}", display_name(**arguments), pid);
+}
+
+void inspect(pid_t pid, const ProcFs& proc, PatientInspector& inspector, BoundedLooks& looks,
+             PodSources& sources, CheckedProcesses& processes) {
+  const auto outcome =
+      inspector.inspect(pid).value_or(fail("its files or its memory do not answer"));
+  const auto name = name_of(pid, proc, looks);
+  if (!name) return;
+  CheckedProcess process{.name = *name,
                          .container = container_name(pid, proc, sources),
                          .outcome = outcome.value_or(PlanOutcome{}),
                          .node_version = ""};
@@ -46,7 +69,7 @@ void inspect(pid_t pid, const ProcFs& proc, ProcessInspector& inspector, PodSour
     processes.unreadable.push_back(std::move(process.name));
     processes.unreadable_why = outcome.error().message;
   }
-  if (process.outcome.plan) look_into_memory(pid, process);
+  if (process.outcome.plan) look_into_memory(pid, looks, process);
   if (process.outcome.plan || process.outcome.unsupported)
     processes.known.push_back(std::move(process));
 }
@@ -55,12 +78,12 @@ bool is_observable(const CheckedProcess& process) { return process.outcome.plan.
 
 }  // namespace
 
-Result<CheckedProcesses> inspect_processes(const ProcFs& proc, ProcessInspector& inspector,
-                                           PodSources& sources) {
+Result<CheckedProcesses> inspect_processes(const ProcFs& proc, PatientInspector& inspector,
+                                           BoundedLooks& looks, PodSources& sources) {
   const auto pids = proc.list_pids();
   if (!pids) return std::unexpected(pids.error());
   CheckedProcesses processes;
-  for (const pid_t pid : *pids) inspect(pid, proc, inspector, sources, processes);
+  for (const pid_t pid : *pids) inspect(pid, proc, inspector, looks, sources, processes);
   return processes;
 }
 

@@ -9,7 +9,7 @@
 #include "userspace/commands/check_report.h"
 #include "userspace/discovery/proc_fs.h"
 #include "userspace/identity/pod_sources.h"
-#include "userspace/probes/process_inspector.h"
+#include "userspace/probes/patient_inspector.h"
 #include "userspace/util/result.h"
 
 namespace uvtap {
@@ -32,8 +32,8 @@ struct CheckedProcesses {
 
 /// Looks at every process without attaching to it.
 [[nodiscard]] Result<CheckedProcesses> inspect_processes(const ProcFs& proc,
-                                                         ProcessInspector& inspector,
-                                                         PodSources& sources);
+                                                         PatientInspector& inspector,
+                                                         BoundedLooks& looks, PodSources& sources);
 
 /// Whether libuv's counters can be read from the memory of those that can be observed.
 [[nodiscard]] CheckLine check_memory(const std::vector<CheckedProcess>& processes);

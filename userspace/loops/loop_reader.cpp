@@ -6,17 +6,10 @@
 
 #include "bpf/loop_turn.h"
 #include "userspace/loops/loop_memory.h"
+#include "userspace/loops/raise.h"
 
 namespace uvtap {
 namespace {
-
-/// Takes over a total that may seem to have fallen behind: a look into memory can run ahead of what
-/// the turn then turns out to have been. Returns what it gained.
-uint64_t raise(uint64_t& total, uint64_t now) {
-  const uint64_t gained = now > total ? now - total : 0;
-  total += gained;
-  return gained;
-}
 
 LoopSnapshot empty_snapshot(const loop_slot& slot) {
   LoopSnapshot snapshot;
@@ -32,56 +25,71 @@ LoopSnapshot empty_snapshot(const loop_slot& slot) {
 }  // namespace
 
 std::vector<LoopSnapshot> LoopReader::snapshot(const LayoutOfProcess& processes) {
+  const auto entries = table_->entries();
+  std::vector<LoopTable::Mark> marks;
+  marks.reserve(entries.size());
+  for (const auto& entry : entries) marks.push_back(table_->mark(entry));
+  const auto sampled = memory_door_->take_slots();
+  const auto looks = looks_.at(requests(marks, sampled, processes));
+
   std::vector<LoopSnapshot> snapshots;
   std::set<LoopId> seen;
-  for (auto entry : table_->entries()) {
-    table_->read(entry.index, slot_);
-    auto process = processes.find(static_cast<pid_t>(slot_.tgid));
-    const bool wanted = process != processes.end();
-    if (wanted) snapshots.push_back(take(entry, process->second));
+  for (size_t i = 0; i < entries.size(); ++i) {
+    table_->read(entries[i].index, slot_);
+    const bool wanted = processes.contains(static_cast<pid_t>(slot_.tgid));
+    // Where it has turned, what BPF says now is as fresh as can be.
+    if (wanted) snapshots.push_back(take(looks[i], slot_.sequence != marks[i].sequence));
     if (!wanted || snapshots.back().ended) {
-      table_->remove(entry);
+      table_->remove(entries[i]);
     } else {
       seen.insert(snapshots.back().id);
     }
   }
-  for (const auto& slot : memory_door_->take_slots()) {
-    auto process = processes.find(static_cast<pid_t>(slot.tgid));
-    if (process == processes.end()) continue;
-    slot_ = slot;
-    snapshots.push_back(take(std::nullopt, process->second));
+  for (size_t i = 0; i < sampled.size(); ++i) {
+    if (!processes.contains(static_cast<pid_t>(sampled[i].tgid))) continue;
+    slot_ = sampled[i];
+    snapshots.push_back(take(looks[entries.size() + i], false));
     seen.insert(snapshots.back().id);
   }
   std::erase_if(histories_, [&](const auto& known) { return !seen.contains(known.first); });
   return snapshots;
 }
 
-LoopSnapshot LoopReader::take(Source source, const LibuvLayout& layout) {
+std::vector<TurnLookRequest> LoopReader::requests(const std::vector<LoopTable::Mark>& marks,
+                                                  const std::vector<loop_slot>& sampled,
+                                                  const LayoutOfProcess& processes) {
+  std::vector<TurnLookRequest> wanted;
+  wanted.reserve(marks.size() + sampled.size());
+  const auto want = [&](uint32_t tgid, uint32_t tid, uint64_t loop_address, bool has_ended) {
+    const auto pid = static_cast<pid_t>(tgid);
+    const auto process = processes.find(pid);
+    const bool is_wanted = process != processes.end() && !has_ended;
+    wanted.push_back(
+        is_wanted ? TurnLookRequest{pid, static_cast<pid_t>(tid), loop_address, process->second}
+                  : TurnLookRequest{});
+  };
+  for (const auto& mark : marks) want(mark.tgid, mark.tid, mark.loop_address, mark.has_ended);
+  for (const auto& slot : sampled) want(slot.tgid, slot.tid, slot.loop_address, slot.ended_ns != 0);
+  return wanted;
+}
+
+LoopSnapshot LoopReader::take(const std::optional<TurnLook>& look, bool has_turned_since) {
   LoopSnapshot snapshot = empty_snapshot(slot_);
-  if (!snapshot.ended) add_turn_in_progress(source, layout, snapshot);
+  if (!snapshot.ended && !has_turned_since) add_turn_in_progress(look, snapshot);
   add_totals(snapshot);
   std::ranges::copy(slot_.turn_histogram, snapshot.turn_histogram.begin());
   std::ranges::copy(slot_.delay_histogram, snapshot.delay_histogram.begin());
   return snapshot;
 }
 
-void LoopReader::add_turn_in_progress(Source source, const LibuvLayout& layout,
-                                      LoopSnapshot& snapshot) {
-  auto counters = read_loop_counters(ProcessMemory(snapshot.id.pid), slot_.loop_address, layout);
-  auto times = proc_->thread_times(snapshot.id.pid, snapshot.id.tid);
-  if (source && table_->changed_since(source->index, slot_)) {
-    // It has turned meanwhile: what BPF says now is as fresh as can be.
-    table_->read(source->index, slot_);
-    snapshot.taken_at_ns = slot_.poll_entry_ns;
-    return;
-  }
-  if (!counters || !times) {
+void LoopReader::add_turn_in_progress(const std::optional<TurnLook>& seen, LoopSnapshot& snapshot) {
+  if (!seen) {
     ++unreadable_;
     return;
   }
-  const bool is_waiting = counters->entry_time_ns != 0;
-  const turn_look look{counters->taken_at_ns, idle_at(*counters), times->cpu_ns, times->runqueue_ns,
-                       0};
+  const auto& [counters, times] = *seen;
+  const bool is_waiting = counters.entry_time_ns != 0;
+  const turn_look look{counters.taken_at_ns, idle_at(counters), times.cpu_ns, times.runqueue_ns, 0};
   snapshot.taken_at_ns = std::max(look.now_ns, slot_.poll_entry_ns);
   snapshot.stall_ns = loop_in_progress(&slot_, &look, is_waiting, delay_resolution_ms_);
   const bool overdue = slot_.timer.expiry_ms * NS_PER_MS < look.now_ns;
@@ -90,16 +98,17 @@ void LoopReader::add_turn_in_progress(Source source, const LibuvLayout& layout,
 }
 
 void LoopReader::add_totals(LoopSnapshot& snapshot) {
-  History& history = histories_[snapshot.id];
-  const uint64_t active_ns = raise(history.active_ns, slot_.active_ns);
-  raise(history.idle_ns, slot_.idle_ns);
+  History& history =
+      histories_.try_emplace(snapshot.id, snapshot.id.observed_since_ns).first->second;
+  const uint64_t active_ns =
+      history.time.add(snapshot.taken_at_ns, {slot_.active_ns, slot_.idle_ns}).active_ns;
   const auto& parts = history.split.add(active_ns, raise(history.cpu_ns, slot_.cpu_ns),
                                         raise(history.runqueue_ns, slot_.runqueue_ns));
   const uint64_t hits = raise(history.hits, slot_.hits);
   hits_[snapshot.door] += hits;
   history.overhead_ns += static_cast<double>(hits) * costs_[snapshot.door] * 1e9;
-  snapshot.active_ns = history.active_ns;
-  snapshot.idle_ns = history.idle_ns;
+  snapshot.active_ns = history.time.total().active_ns;
+  snapshot.idle_ns = history.time.total().idle_ns;
   snapshot.cpu_ns = parts.cpu_ns;
   snapshot.runqueue_ns = parts.runqueue_ns;
   snapshot.blocked_ns = parts.blocked_ns;

@@ -11,10 +11,12 @@
 
 #include "userspace/discovery/proc_fs.h"
 #include "userspace/loops/active_split.h"
+#include "userspace/loops/believed_time.h"
 #include "userspace/loops/calibration.h"
 #include "userspace/loops/loop_snapshot.h"
 #include "userspace/loops/loop_table.h"
 #include "userspace/loops/memory_door.h"
+#include "userspace/loops/turn_looks.h"
 #include "userspace/symbols/libuv_layout.h"
 
 namespace uvtap {
@@ -27,11 +29,11 @@ using LayoutOfProcess = std::map<pid_t, LibuvLayout>;
 class LoopReader {
  public:
   /// `costs` are taken by what a loop's observation costs it.
-  LoopReader(LoopTable& table, MemoryDoor& memory_door, const ProcFs& proc, const DoorCosts& costs,
-             uint64_t delay_resolution_ms)
+  LoopReader(LoopTable& table, MemoryDoor& memory_door, const ProcFs& proc, BoundedLooks& looks,
+             const DoorCosts& costs, uint64_t delay_resolution_ms)
       : table_(&table),
         memory_door_(&memory_door),
-        proc_(&proc),
+        looks_(proc, looks),
         costs_(costs),
         delay_resolution_ms_(delay_resolution_ms) {}
 
@@ -47,8 +49,8 @@ class LoopReader {
  private:
   /// What the last snapshot of a loop said; totals must never fall behind it.
   struct History {
-    uint64_t active_ns = 0;
-    uint64_t idle_ns = 0;
+    explicit History(uint64_t since_ns) : time(since_ns) {}
+    BelievedTime time;
     uint64_t cpu_ns = 0;
     uint64_t runqueue_ns = 0;
     uint64_t hits = 0;
@@ -56,17 +58,18 @@ class LoopReader {
     ActiveSplit split;
   };
 
-  /// Where a slot was copied from, if it may have changed since.
-  using Source = std::optional<LoopTable::Entry>;
-
-  /// These work on slot_.
-  LoopSnapshot take(Source source, const LibuvLayout& layout);
-  void add_turn_in_progress(Source source, const LibuvLayout& layout, LoopSnapshot& snapshot);
+  /// Loops that BPF counts, and then those that were sampled: one request for each.
+  [[nodiscard]] static std::vector<TurnLookRequest> requests(
+      const std::vector<LoopTable::Mark>& marks, const std::vector<loop_slot>& sampled,
+      const LayoutOfProcess& processes);
+  /// These work on slot_. A look from before the loop's last turn is of no use.
+  LoopSnapshot take(const std::optional<TurnLook>& look, bool has_turned_since);
+  void add_turn_in_progress(const std::optional<TurnLook>& seen, LoopSnapshot& snapshot);
   void add_totals(LoopSnapshot& snapshot);
 
   LoopTable* table_;
   MemoryDoor* memory_door_;
-  const ProcFs* proc_;
+  TurnLooks looks_;
   DoorCosts costs_;
   uint64_t delay_resolution_ms_;
   loop_slot slot_{};  ///< the copy being worked on

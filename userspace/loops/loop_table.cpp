@@ -76,8 +76,11 @@ void LoopTable::read(uint32_t index, loop_slot& into) const {
               sizeof(into.turn_histogram) + sizeof(into.delay_histogram));
 }
 
-bool LoopTable::changed_since(uint32_t index, const loop_slot& copy) const {
-  return load_sequence(slots_[index]) != copy.sequence;
+LoopTable::Mark LoopTable::mark(Entry entry) const {
+  // The address is read after the sequence: if it is another loop's by then, so is the sequence.
+  const loop_slot& slot = slots_[entry.index];
+  const uint32_t sequence = load_sequence(slot);
+  return {sequence, slot.tgid, slot.tid, slot.loop_address, slot.ended_ns != 0};
 }
 
 Result<uint32_t> LoopTable::take_free_slot() {

@@ -32,12 +32,19 @@ class LoopTable {
   /// Every thread that has a loop.
   [[nodiscard]] std::vector<Entry> entries() const;
 
+  /// What a look at this loop is to be made for.
+  struct Mark {
+    uint32_t sequence = 0;  ///< of a slot that is copied later: has the loop turned since?
+    uint32_t tgid = 0;
+    uint32_t tid = 0;
+    uint64_t loop_address = 0;
+    bool has_ended = false;
+  };
+  [[nodiscard]] Mark mark(Entry entry) const;
+
   /// Copies a slot. Its first part (all but the histograms) is of one moment; a histogram may be a
   /// turn ahead of it.
   void read(uint32_t index, loop_slot& into) const;
-  /// Whether the loop has turned (or been interrupted) since the copy was made.
-  [[nodiscard]] bool changed_since(uint32_t index, const loop_slot& copy) const;
-
   /// Puts a loop that was found in memory under observation, unless BPF has been quicker. `seed`
   /// carries what a first look yields. Fails if its owner's share or all slots are taken.
   Result<void> add(const loop_slot& seed);

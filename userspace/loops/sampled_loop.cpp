@@ -12,6 +12,8 @@ namespace {
 constexpr uint64_t told_apart_per_look = 64;
 /// libuv's counter is the application's to write; a real loop makes a few thousand in 2 ms.
 constexpr uint64_t max_turns_per_look = 1'000'000;
+/// By how much a read may be later than its timestamp: see read_loop_counters().
+constexpr uint64_t read_tolerance_ns = 1'000'000;
 
 }  // namespace
 
@@ -21,7 +23,11 @@ SampledLoop::SampledLoop(const loop_slot& slot, const LibuvLayout& layout)
   last_.taken_at_ns = slot.poll_entry_ns;
 }
 
-void SampledLoop::advance(const LoopCounters& counters, uint64_t delay_resolution_ms) {
+bool SampledLoop::advance(const LoopCounters& counters, uint64_t delay_resolution_ms) {
+  if (are_impossible(counters)) {
+    begin_anew(counters, delay_resolution_ms);
+    return false;
+  }
   note_interruption(counters);
   const uint64_t turns = turns_since_last_look(counters);
   slot_.hits++;
@@ -37,6 +43,26 @@ void SampledLoop::advance(const LoopCounters& counters, uint64_t delay_resolutio
                                                    last_.taken_at_ns, counters.taken_at_ns);
     add_turns(turns, began_ns, counters, delay_resolution_ms);
   }
+  last_ = counters;
+  return true;
+}
+
+/// A wait that begins in the future, more idle time than time has passed, or less than there was.
+bool SampledLoop::are_impossible(const LoopCounters& counters) const {
+  const uint64_t latest_ns = counters.taken_at_ns + read_tolerance_ns;
+  const uint64_t most_idle_ns = idle_at(last_) + difference_or_zero(latest_ns, last_.taken_at_ns);
+  return counters.entry_time_ns > latest_ns || counters.idle_time_ns > most_idle_ns ||
+         idle_at(counters) < slot_.idle_counter_ns;
+}
+
+void SampledLoop::begin_anew(const LoopCounters& counters, uint64_t delay_resolution_ms) {
+  const turn_look look{.now_ns = counters.taken_at_ns,
+                       .idle_counter_ns = idle_at(counters),
+                       .thread_cpu_ns = slot_.thread_cpu_ns,
+                       .thread_runqueue_ns = slot_.thread_runqueue_ns,
+                       .poll_timeout_ms = -1};
+  slot_.hits++;
+  loop_begins(&slot_, &look, delay_resolution_ms);
   last_ = counters;
 }
 
@@ -68,8 +94,7 @@ void SampledLoop::add_turns(uint64_t count, uint64_t end_ns, const LoopCounters&
                             uint64_t delay_resolution_ms) {
   const uint64_t from_ns = std::max<uint64_t>(last_.taken_at_ns, slot_.poll_entry_ns);
   const uint64_t from_idle_ns = std::max<uint64_t>(idle_at(last_), slot_.idle_counter_ns);
-  if (counters.idle_time_ns < slot_.idle_counter_ns) return;
-  // No longer than there was time for; the counter may lie.
+  // No longer than there was time for, to the nanosecond.
   const uint64_t waited_ns = std::min(difference_or_zero(counters.idle_time_ns, from_idle_ns),
                                       difference_or_zero(counters.taken_at_ns, from_ns));
   // Never so short that the waits would not fit in.

@@ -15,15 +15,18 @@ class SampledLoop {
   /// `slot` is a first look; see find_loops().
   SampledLoop(const loop_slot& slot, const LibuvLayout& layout);
 
-  /// Takes in the next look. Whatever the counters say, the totals never exceed the time that has
-  /// passed; only `taken_at_ns` is believed.
-  void advance(const LoopCounters& counters, uint64_t delay_resolution_ms);
+  /// Takes in the next look. False where its counters cannot be: counting starts anew from it.
+  /// Whatever they say, the totals never exceed the time that has passed; only `taken_at_ns` is
+  /// believed.
+  bool advance(const LoopCounters& counters, uint64_t delay_resolution_ms);
   void end(uint64_t now_ns) { slot_.ended_ns = now_ns; }
 
   [[nodiscard]] const loop_slot& slot() const { return slot_; }
   [[nodiscard]] const LibuvLayout& layout() const { return layout_; }
 
  private:
+  [[nodiscard]] bool are_impossible(const LoopCounters& counters) const;
+  void begin_anew(const LoopCounters& counters, uint64_t delay_resolution_ms);
   void note_interruption(const LoopCounters& counters);
   [[nodiscard]] uint64_t turns_since_last_look(const LoopCounters& counters) const;
   void add_turns(uint64_t count, uint64_t end_ns, const LoopCounters& counters,

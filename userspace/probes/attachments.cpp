@@ -28,9 +28,13 @@ std::vector<Attachments::Wanted> Attachments::wanted(pid_t pid, const ProbePlan&
 
 /// An overlay leads to another inode once a file was copied up (by a chmod, say): a probe there
 /// would never be hit by a process that still runs the first one.
-Result<Link> Attachments::link_to(const Wanted& wanted) const {
+Result<Link> Attachments::link_to(pid_t user, const Wanted& wanted) {
   const auto& [inode, file_offset, pid] = wanted.key;
-  const auto behind = programs_->file_behind(wanted.path);
+  const auto looked = looks_->look(
+      user, "its files",
+      [files = programs_->mapped_files(), path = wanted.path] { return files->behind(path); });
+  if (!looked) return fail("{} does not answer", wanted.path);
+  const auto& behind = *looked;
   if (behind && InodeId{behind->device, behind->inode} != inode)
     return fail("{} leads to another file by now: it was replaced, or copied up in its overlay",
                 wanted.path);
@@ -40,7 +44,7 @@ Result<Link> Attachments::link_to(const Wanted& wanted) const {
 Result<void> Attachments::attach_one(pid_t user, const Wanted& wanted) {
   Probe& probe = probes_[wanted.key];
   if (!probe.link) {
-    auto link = link_to(wanted);
+    auto link = link_to(user, wanted);
     if (!link) {
       probes_.erase(wanted.key);
       return std::unexpected(link.error());

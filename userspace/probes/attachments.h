@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "userspace/discovery/bounded_looks.h"
 #include "userspace/probes/bpf_programs.h"
 #include "userspace/probes/front_door.h"
 #include "userspace/symbols/probe_plan.h"
@@ -22,7 +23,8 @@ namespace uvtap {
 /// process of a file is spared, uv__io_poll is probed per process there as well.
 class Attachments {
  public:
-  explicit Attachments(const BpfPrograms& programs) : programs_(&programs) {}
+  Attachments(const BpfPrograms& programs, BoundedLooks& looks)
+      : programs_(&programs), looks_(&looks) {}
 
   /// Attaches what the plan needs and is not attached yet. On failure nothing is kept of what this
   /// call attached; it may be called again.
@@ -59,7 +61,7 @@ class Attachments {
     bool is_needed;
   };
   [[nodiscard]] std::vector<Wanted> wanted(pid_t pid, const ProbePlan& plan) const;
-  [[nodiscard]] Result<Link> link_to(const Wanted& wanted) const;
+  [[nodiscard]] Result<Link> link_to(pid_t user, const Wanted& wanted);
   Result<void> attach_one(pid_t user, const Wanted& wanted);
   Result<void> replace_shared(const ProbeTarget& target, pid_t spared);
   void take_over_own_probes(const ProbeKey& shared);
@@ -68,6 +70,7 @@ class Attachments {
   void remove_user(pid_t pid);
 
   const BpfPrograms* programs_;
+  BoundedLooks* looks_;
   std::map<ProbeKey, Probe> probes_;
   /// Who must not be hit by a shared probe on this file's uv__io_poll.
   std::map<InodeId, std::set<pid_t>> spared_;

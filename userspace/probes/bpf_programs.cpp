@@ -11,11 +11,9 @@
 #include <cstdarg>
 #include <span>
 
-#include "userspace/probes/file_page.h"
 #include "userspace/probes/read_user.h"
 #include "userspace/probes/refusals.h"
 #include "userspace/probes/uprobe_multi.h"
-#include "userspace/util/unique_fd.h"
 #include "uvtap.skel.h"
 
 namespace uvtap {
@@ -46,18 +44,6 @@ std::array<uint64_t, Size> sum_over_cpus(const bpf_map* map) {
   return totals;
 }
 
-/// The iterator over one process alone; before 6.1 only over all of them, and the program picks.
-Link attach_mapped_files(bpf_program* program, pid_t pid) {
-  bpf_iter_link_info only{};
-  only.task.pid = static_cast<uint32_t>(pid);
-  bpf_iter_attach_opts options{};
-  options.sz = sizeof(options);
-  options.link_info = &only;
-  options.link_info_len = sizeof(only);
-  if (Link link(bpf_program__attach_iter(program, &options)); link) return link;
-  return Link(bpf_program__attach_iter(program, nullptr));
-}
-
 }  // namespace
 
 std::string_view to_string(UprobeWay way) {
@@ -68,8 +54,9 @@ void BpfPrograms::SkeletonDeleter::operator()(uvtap_bpf* skeleton) const {
   uvtap_bpf__destroy(skeleton);
 }
 
-BpfPrograms::BpfPrograms(Skeleton skeleton, const BpfSettings& settings)
-    : skeleton_(std::move(skeleton)), settings_(settings) {}
+BpfPrograms::BpfPrograms(Skeleton skeleton, const BpfSettings& settings,
+                         std::shared_ptr<const MappedFiles> mapped_files)
+    : skeleton_(std::move(skeleton)), settings_(settings), mapped_files_(std::move(mapped_files)) {}
 BpfPrograms::BpfPrograms(BpfPrograms&&) noexcept = default;
 BpfPrograms::~BpfPrograms() = default;
 
@@ -97,7 +84,10 @@ Result<BpfPrograms> BpfPrograms::load(const BpfSettings& wanted) {
   int error = find_tracepoints(*skeleton);
   if (!error) error = uvtap_bpf__load(skeleton.get());
   if (error) return fail("{}", why_programs_are_refused(-error));
-  return BpfPrograms(std::move(skeleton), settings);
+  auto mapped_files = MappedFiles::create(bpf_program__fd(skeleton->progs.list_mapped_files),
+                                          bpf_map__fd(skeleton->maps.mapping_queries));
+  if (!mapped_files) return std::unexpected(mapped_files.error());
+  return BpfPrograms(std::move(skeleton), settings, std::move(*mapped_files));
 }
 
 Result<void> BpfPrograms::start_lifecycle() {
@@ -128,38 +118,6 @@ Result<void> BpfPrograms::observe(pid_t pid, const observed_process& process) {
 
 void BpfPrograms::forget(pid_t pid) {
   bpf_map__delete_elem(skeleton_->maps.processes, &pid, sizeof(pid), 0);
-}
-
-Result<std::vector<mapped_file>> BpfPrograms::mapped_files(pid_t pid) const {
-  return iterate_mappings(pid, 0);
-}
-
-Result<mapped_file> BpfPrograms::file_behind(const std::string& path) const {
-  const auto page = FilePage::map(path);
-  if (!page) return std::unexpected(page.error());
-  const auto files = iterate_mappings(getpid(), page->address());
-  if (!files) return std::unexpected(files.error());
-  if (files->empty()) return fail("{}: the kernel does not show it", path);
-  return files->front();
-}
-
-Result<std::vector<mapped_file>> BpfPrograms::iterate_mappings(pid_t pid, uint64_t at) const {
-  Link link = attach_mapped_files(skeleton_->progs.list_mapped_files, pid);
-  if (!link) return fail_errno(errno, "cannot attach the task_vma iterator");
-  skeleton_->bss->mapped_files_of = static_cast<uint32_t>(pid);
-  skeleton_->bss->mapped_file_at = at;
-  UniqueFd iteration(bpf_iter_create(link.fd()));
-  if (!iteration.valid()) return fail_errno(errno, "cannot start the task_vma iterator");
-  std::vector<mapped_file> files;
-  std::array<mapped_file, 256> chunk;
-  for (;;) {
-    ssize_t got = read(iteration.get(), chunk.data(), sizeof(chunk));
-    if (got < 0 && errno == EAGAIN) continue;  // the kernel's word for a long stretch of nothing
-    if (got < 0) return fail_errno(errno, "cannot read the task_vma iterator");
-    if (got == 0) return files;
-    auto count = static_cast<size_t>(got) / sizeof(mapped_file);
-    files.insert(files.end(), chunk.begin(), chunk.begin() + static_cast<ptrdiff_t>(count));
-  }
 }
 
 int BpfPrograms::slots_fd() const { return bpf_map__fd(skeleton_->maps.slots); }

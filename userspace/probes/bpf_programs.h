@@ -14,6 +14,7 @@
 
 #include "bpf/loop_contract.h"
 #include "userspace/probes/link.h"
+#include "userspace/probes/mapped_files.h"
 #include "userspace/util/result.h"
 
 struct bpf_map;
@@ -55,12 +56,10 @@ class BpfPrograms {
   Result<void> observe(pid_t pid, const observed_process& process);
   void forget(pid_t pid);
 
-  /// The files this process maps executable, with the inodes below any overlay. None for a process
-  /// that is gone.
-  [[nodiscard]] Result<std::vector<mapped_file>> mapped_files(pid_t pid) const;
-  /// The file, below any overlay, that a path leads to now: the one that a uprobe at this path
-  /// would be attached to. stat() does not tell. Only device and inode of the answer are meant.
-  [[nodiscard]] Result<mapped_file> file_behind(const std::string& path) const;
+  /// Shared, because a thread that asks may hang and outlive everything else.
+  [[nodiscard]] const std::shared_ptr<const MappedFiles>& mapped_files() const {
+    return mapped_files_;
+  }
 
   [[nodiscard]] int slots_fd() const;
   [[nodiscard]] int slot_of_thread_fd() const;
@@ -83,12 +82,12 @@ class BpfPrograms {
     void operator()(uvtap_bpf* skeleton) const;
   };
   using Skeleton = std::unique_ptr<uvtap_bpf, SkeletonDeleter>;
-  BpfPrograms(Skeleton skeleton, const BpfSettings& settings);
-  /// `at`: the start of the only mapping that is meant, or 0 for all that are executable.
-  [[nodiscard]] Result<std::vector<mapped_file>> iterate_mappings(pid_t pid, uint64_t at) const;
+  BpfPrograms(Skeleton skeleton, const BpfSettings& settings,
+              std::shared_ptr<const MappedFiles> mapped_files);
 
   Skeleton skeleton_;
   BpfSettings settings_;
+  std::shared_ptr<const MappedFiles> mapped_files_;
   std::vector<Link> lifecycle_links_;
 };
 

@@ -31,7 +31,7 @@ std::vector<mapped_file> one_per_inode(const std::vector<mapped_file>& files) {
 }  // namespace
 
 Result<PlanOutcome> ProcessInspector::inspect(pid_t pid) {
-  auto files = programs_->mapped_files(pid);
+  auto files = mapped_files_->of(pid);
   if (!files) return std::unexpected(files.error());
   if (files->empty()) return PlanOutcome{};  // a kernel thread, gone, or not there yet
   std::vector<LoadedImage> images;
@@ -58,7 +58,7 @@ Result<PlanOutcome> ProcessInspector::inspect(pid_t pid) {
 /// attach a probe, see leads_to().
 uint64_t ProcessInspector::executable_number(pid_t pid) const {
   struct stat status{};
-  return stat(proc_->exe_path(pid).c_str(), &status) == 0 ? status.st_ino : 0;
+  return stat(proc_.exe_path(pid).c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
 Result<LoadedImage> ProcessInspector::load(pid_t pid, const mapped_file& file) {
@@ -67,28 +67,29 @@ Result<LoadedImage> ProcessInspector::load(pid_t pid, const mapped_file& file) {
   const InodeId inode{file.device, file.inode};
   auto image = image_of(inode, *path);
   if (!image) return std::unexpected(image.error());
-  return LoadedImage{inode, *path, *image, file.start, file.file_offset};
+  return LoadedImage{
+      inode, *path, *image, file.start, file.file_offset, is_local_filesystem(file.filesystem)};
 }
 
 Result<std::string> ProcessInspector::path_to(pid_t pid, const mapped_file& file) const {
   // map_files leads to the very file, deleted or replaced though it may be, but needs
   // CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE. Without them exe does as much for the executable, and
   // the path in the process's root for a library that is still there.
-  auto exact = proc_->map_files_path(pid, file.start, file.end);
+  auto exact = proc_.map_files_path(pid, file.start, file.end);
   if (faccessat(AT_FDCWD, exact.c_str(), R_OK, AT_EACCESS) == 0) return exact;
-  auto executable = proc_->exe_path(pid);
+  auto executable = proc_.exe_path(pid);
   if (leads_to(executable, file)) return executable;
-  auto mapped = proc_->mapped_images(pid);
+  auto mapped = proc_.mapped_images(pid);
   if (!mapped) return std::unexpected(mapped.error());
   auto same = std::ranges::find(*mapped, file.start, &MappedImage::start);
   if (same == mapped->end()) return fail("the mapping is gone");
-  auto path = proc_->root_path(pid, same->path);
+  auto path = proc_.root_path(pid, same->path);
   if (leads_to(path, file)) return path;
   return fail("{} cannot be read, or was deleted or replaced while it runs", same->path);
 }
 
 bool ProcessInspector::leads_to(const std::string& path, const mapped_file& file) const {
-  const auto behind = programs_->file_behind(path);
+  const auto behind = mapped_files_->behind(path);
   return behind && behind->device == file.device && behind->inode == file.inode;
 }
 

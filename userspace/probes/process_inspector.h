@@ -5,10 +5,11 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "userspace/discovery/proc_fs.h"
-#include "userspace/probes/bpf_programs.h"
+#include "userspace/probes/mapped_files.h"
 #include "userspace/symbols/probe_plan.h"
 #include "userspace/util/result.h"
 
@@ -18,8 +19,10 @@ namespace uvtap {
 /// many processes map it.
 class ProcessInspector {
  public:
-  ProcessInspector(const ProcFs& proc, const BpfPrograms& programs, DoorPreference doors)
-      : proc_(&proc), programs_(&programs), doors_(std::move(doors)) {}
+  /// Shares or owns all that it uses: a thread that hangs in inspect() is left behind with it.
+  ProcessInspector(ProcFs proc, std::shared_ptr<const MappedFiles> mapped_files,
+                   DoorPreference doors)
+      : proc_(std::move(proc)), mapped_files_(std::move(mapped_files)), doors_(std::move(doors)) {}
 
   /// An error where the process could not be looked at: its executable cannot be read, or none of
   /// its files.
@@ -43,8 +46,8 @@ class ProcessInspector {
   [[nodiscard]] bool leads_to(const std::string& path, const mapped_file& file) const;
   [[nodiscard]] Result<Image> image_of(const InodeId& inode, const std::string& path);
 
-  const ProcFs* proc_;
-  const BpfPrograms* programs_;
+  ProcFs proc_;
+  std::shared_ptr<const MappedFiles> mapped_files_;
   DoorPreference doors_;
   std::map<InodeId, KnownImage> images_;
 };

@@ -25,7 +25,7 @@ uint64_t run_time_address(const LoadedImage& loaded, std::optional<uint64_t> lin
 }
 
 std::optional<ProbeTarget> target_in(const LoadedImage& loaded, std::optional<uint64_t> offset) {
-  if (!offset) return std::nullopt;
+  if (!offset || !loaded.takes_probes) return std::nullopt;
   return ProbeTarget{loaded.inode, loaded.path, *offset};
 }
 
@@ -54,7 +54,10 @@ bool can_use(front_door door, const ProbePlan& plan) {
   }
 }
 
-std::string no_door_message(const DoorPreference& doors) {
+std::string no_door_message(const DoorPreference& doors, bool takes_probes) {
+  if (!takes_probes)
+    return "no probe is put into a file of FUSE or of another machine, which may never answer; use "
+           "--front-door auto or tracepoint";
   if (doors == DoorPreference{FRONT_DOOR_IO_POLL})
     return "its libuv is stripped of uv__io_poll; use --front-door auto or tracepoint";
   if (doors == DoorPreference{FRONT_DOOR_EPOLL})
@@ -87,7 +90,8 @@ PlanOutcome plan_probes(const std::vector<LoadedImage>& images, const DoorPrefer
       .default_loop_pointer = run_time_address(*libuv, libuv->image.default_loop_pointer),
       .node_metadata = run_time_address(*node, node->image.node_metadata)};
   auto door = std::ranges::find_if(doors, [&](front_door each) { return can_use(each, plan); });
-  if (door == doors.end()) return unsupported("no_front_door", no_door_message(doors));
+  if (door == doors.end())
+    return unsupported("no_front_door", no_door_message(doors, libuv->takes_probes));
   plan.door = *door;
   return {.plan = std::move(plan), .unsupported = {}};
 }

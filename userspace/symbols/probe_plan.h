@@ -31,6 +31,9 @@ struct LoadedImage {
   Image image;
   uint64_t mapped_at = 0;           ///< the start of one of its mappings
   uint64_t mapped_file_offset = 0;  ///< and what stands there
+  /// Putting a probe into a file reads it under a lock that every fork of the machine needs: not
+  /// where its file system may never answer.
+  bool takes_probes = true;
 };
 
 /// One instruction to probe.
