@@ -3,6 +3,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "userspace/identity/cgroup_owner.h"
 #include "userspace/probes/privileges.h"
 #include "userspace/util/monotonic_clock.h"
@@ -13,6 +15,7 @@ namespace {
 
 /// The kernel's events tell of every process; the scan of /proc is for those that were lost.
 constexpr uint64_t scan_interval_ns = 15'000'000'000;
+constexpr uint64_t one_second_ns = 1'000'000'000;
 
 DoorPreference allowed_doors(const Config& config, const std::vector<DoorTrial>& trials) {
   if (config.forced_front_door) return {*config.forced_front_door};
@@ -86,6 +89,7 @@ Result<std::unique_ptr<Agent>> Agent::start(const Config& config, Grouping group
 
 std::vector<ContainerMetrics> Agent::tick() {
   const uint64_t now_ns = monotonic_now_ns();
+  ticked_at_ns_ = now_ns;
   track_processes(now_ns);
   read_loops();
   keep_within_budget(now_ns);
@@ -189,6 +193,15 @@ std::vector<ContainerMetrics> Agent::aggregate(uint64_t now_ns) {
     containers.erase(containers.begin() + static_cast<ptrdiff_t>(limit), containers.end());
   }
   return containers;
+}
+
+std::optional<uint64_t> Agent::next_first_figures_ns() const {
+  std::optional<uint64_t> next_ns;
+  for (const LoopSnapshot& loop : loops_) {
+    const uint64_t first_ns = loop.id.observed_since_ns + one_second_ns;
+    if (first_ns > ticked_at_ns_) next_ns = std::min(first_ns, next_ns.value_or(first_ns));
+  }
+  return next_ns;
 }
 
 SelfMetrics Agent::self_metrics() const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "userspace/config.h"
@@ -44,6 +45,9 @@ class Agent {
   [[nodiscard]] PodIdentity identity_of(const LoopSnapshot& loop) const {
     return owners_.of_loop(loop.id.pid, loop.id.tid);
   }
+  /// When the next of them will have been observed for one second: a tick from then on gives it its
+  /// first figures. Nothing where all have them.
+  [[nodiscard]] std::optional<uint64_t> next_first_figures_ns() const;
   /// The processes have been looked at, and what can be attached is. One process that refuses its
   /// probe does not make the whole machine unready; all of them do.
   [[nodiscard]] bool ready() const {
@@ -81,6 +85,7 @@ class Agent {
   LogLimiter log_;
   uint64_t turns_beyond_share_ = 0;  ///< when last looked at
   uint64_t limited_containers_ = 0;
+  uint64_t ticked_at_ns_ = 0;
   uint64_t next_scan_ns_ = 0;
   bool scanned_ = false;
 };

@@ -2,7 +2,7 @@
 #include "userspace/metrics/container_book.h"
 
 #include <catch2/catch.hpp>
-#include <deque>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -55,7 +55,7 @@ class Machine {
     SyntheticLoop loop;
     PodIdentity identity;
   };
-  std::deque<Member> members_;
+  std::list<Member> members_;  ///< a list: the loops are referred to while others are removed
   std::vector<LiveProcess> live_;
   uint64_t now_ = born;
   pid_t next_pid_ = 100;

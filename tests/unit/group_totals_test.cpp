@@ -45,7 +45,7 @@ TEST_CASE("bounds rise, as a histogram's must") {
 TEST_CASE("a value at a bound belongs to it, one above does not") {
   ValueHistogram histogram(delay_bounds_ns);
   const auto gain = [](uint64_t value, uint32_t count) {
-    return BucketGain{.sum_ns = value * count, .count = count, .bucket = 0};
+    return OccupiedBucket{.sum_ns = value * count, .count = count, .bucket = 0};
   };
   histogram.add(std::vector{gain(20 * ms, 3), gain((20 * ms) + 1, 2), gain(60 * second, 1)});
   const HistogramFigures figures = histogram.figures();

@@ -24,8 +24,8 @@ size_t bucket_by_contract(const HistogramGeometry& geometry, uint64_t value) {
 
 const HistogramGeometry geometries[] = {turn_geometry, delay_geometry};
 
-DelayHistogram delays_of(const std::vector<uint64_t>& values) {
-  DelayHistogram histogram{};
+SparseHistogram delays_of(const std::vector<uint64_t>& values) {
+  SparseHistogram histogram;
   for (const uint64_t value : values) add_value(delay_geometry, histogram, value);
   return histogram;
 }
@@ -59,8 +59,69 @@ TEST_CASE("bucket_of agrees with the contract on random values of every size") {
   }
 }
 
+/// The contents, dense: what a sparse histogram is to agree with.
+std::vector<histogram_bucket> dense(const SparseHistogram& histogram) {
+  std::vector<histogram_bucket> all(DELAY_BUCKETS);
+  for (const OccupiedBucket& each : histogram) all[each.bucket] = {each.count, each.sum_ns};
+  return all;
+}
+
+bool is_well_formed(const SparseHistogram& histogram) {
+  const auto is_empty = [](const OccupiedBucket& each) { return each.count == 0; };
+  return std::ranges::is_sorted(histogram, std::ranges::less_equal{}, &OccupiedBucket::bucket) &&
+         std::ranges::none_of(histogram, is_empty);
+}
+
+bool same(const SparseHistogram& a, const SparseHistogram& b) {
+  return std::ranges::equal(a, b, [](const OccupiedBucket& left, const OccupiedBucket& right) {
+    return left.bucket == right.bucket && left.count == right.count && left.sum_ns == right.sum_ns;
+  });
+}
+
+TEST_CASE("occupied buckets are those that hold something, as they are") {
+  const auto histogram = delays_of({5, 20'000'000, 20'000'001, 99'000'000'000});
+  CHECK(histogram.size() == 3);
+  CHECK(is_well_formed(histogram));
+  CHECK(same(occupied(dense(histogram)), histogram));
+  CHECK(occupied(dense({})).empty());
+}
+
+TEST_CASE("what was added in pieces can be taken away in pieces, and totals tell the gains") {
+  std::mt19937_64 random(6);
+  SparseHistogram totals;
+  SparseHistogram sums;
+  SparseHistogram newest;
+  std::vector<SparseHistogram> pieces;
+  for (int i = 0; i < 200; ++i) {
+    SparseHistogram piece;
+    for (uint64_t values = random() % 5; values > 0; --values)
+      add_value(delay_geometry, piece, random() >> (24 + random() % 40));
+    add(newest, piece);
+    CHECK(same(raise(totals, newest), piece));
+    CHECK(same(totals, newest));
+    pieces.push_back(piece);
+    add(sums, piece);
+    if (pieces.size() > 15) subtract(sums, pieces[pieces.size() - 16]);
+    CHECK(is_well_formed(sums));
+    SparseHistogram last_fifteen;
+    for (size_t j = pieces.size() - std::min<size_t>(pieces.size(), 15); j < pieces.size(); ++j)
+      add(last_fifteen, pieces[j]);
+    REQUIRE(same(sums, last_fifteen));
+  }
+}
+
+TEST_CASE("a bucket that went back gains nothing until it is beyond where it was") {
+  auto totals = delays_of({20'000'000, 20'000'000});
+  CHECK(raise(totals, delays_of({20'000'000})).empty());
+  CHECK(raise(totals, {}).empty());
+  CHECK(total_count(totals) == 2);
+  const auto gains = raise(totals, delays_of({20'000'000, 20'000'000, 20'000'000}));
+  CHECK(total_count(gains) == 1);
+  CHECK(total_ns(gains) == 20'000'000);
+}
+
 TEST_CASE("an empty histogram has figures of 0") {
-  const DelayHistogram empty{};
+  const SparseHistogram empty;
   CHECK(quantile_ns(empty, 0.5) == 0);
   CHECK(mean_ns(empty) == 0);
   CHECK(min_ns(delay_geometry, empty) == 0);

@@ -49,7 +49,7 @@ class Timeline {
   }
 
   double now_ns_ = 0;
-  TurnHistogram turns_{};
+  SparseHistogram turns_;
   std::vector<Stretch> stretches_;
 };
 
@@ -98,7 +98,7 @@ TEST_CASE("wait quantiles agree with clients that send at random moments") {
 }
 
 TEST_CASE("stretches of one length are solved exactly") {
-  TurnHistogram turns{};
+  SparseHistogram turns;
   for (int i = 0; i < 5; ++i) add_value(turn_geometry, turns, 100 * ms);
   // Busy half of one second: an arrival waits longer than x with probability 5 * (100 ms - x) / 1
   // s.
@@ -108,7 +108,7 @@ TEST_CASE("stretches of one length are solved exactly") {
 }
 
 TEST_CASE("a long stall weighs as long as it lasts, however few turns it is") {
-  TurnHistogram turns{};
+  SparseHistogram turns;
   for (int i = 0; i < 1'000; ++i) add_value(turn_geometry, turns, 100'000);
   add_value(turn_geometry, turns, 2 * second);
   CHECK(wait_quantile_ns(turns, 15 * second, 0.90) == Approx(0.5e9).epsilon(0.01));
@@ -116,7 +116,7 @@ TEST_CASE("a long stall weighs as long as it lasts, however few turns it is") {
 }
 
 TEST_CASE("without turns, or with a busy share of no more than 1 - q, the wait is 0") {
-  TurnHistogram turns{};
+  SparseHistogram turns;
   CHECK(wait_quantile_ns(turns, second, 0.99) == 0);
   CHECK(wait_quantile_ns(turns, 0, 0.99) == 0);
   add_value(turn_geometry, turns, 10 * ms);

@@ -20,6 +20,16 @@ itimerspec each_second() {
   const auto now_s = static_cast<time_t>(monotonic_now_ns() / 1'000'000'000);
   return {.it_interval = {1, 0}, .it_value = {now_s + 1, 0}};
 }
+
+/// The moment of an early tick: the next fifth of a second. So there are at most four of them
+/// between two ticks, however many loops are born.
+itimerspec at_next_fifth(uint64_t at_ns) {
+  constexpr uint64_t fifth_ns = 200'000'000;
+  const uint64_t rounded_ns = (at_ns + fifth_ns - 1) / fifth_ns * fifth_ns;
+  return {.it_interval = {0, 0},
+          .it_value = {static_cast<time_t>(rounded_ns / 1'000'000'000),
+                       static_cast<long>(rounded_ns % 1'000'000'000)}};
+}
 constexpr itimerspec soon{.it_interval = {0, 0}, .it_value = {0, 100'000'000}};
 
 Result<UniqueFd> make_timer() {
@@ -55,27 +65,29 @@ Result<void> watch(const UniqueFd& epoll, int fd) {
   return {};
 }
 
-void drain(const UniqueFd& timer) {
+void drain(int timer) {
   uint64_t expirations = 0;
-  while (read(timer.get(), &expirations, sizeof(expirations)) > 0) continue;
+  while (read(timer, &expirations, sizeof(expirations)) > 0) continue;
 }
 
 }  // namespace
 
-Result<AgentLoop> AgentLoop::create() {
-  AgentLoop loop;
+Result<AgentLoop> AgentLoop::create(Ticks ticks) {
+  AgentLoop loop(ticks);
   loop.epoll_ = UniqueFd(epoll_create1(EPOLL_CLOEXEC));
   if (!loop.epoll_.valid()) return fail_errno(errno, "cannot create an epoll descriptor");
   auto signals = catch_signals();
   auto tick_timer = make_timer();
+  auto early_timer = make_timer();
   auto look_timer = make_timer();
-  for (auto* made : {&signals, &tick_timer, &look_timer}) {
+  for (auto* made : {&signals, &tick_timer, &early_timer, &look_timer}) {
     if (!*made) return std::unexpected(made->error());
     if (auto watched = watch(loop.epoll_, (*made)->get()); !watched)
       return std::unexpected(watched.error());
   }
   loop.signals_ = std::move(*signals);
   loop.tick_timer_ = std::move(*tick_timer);
+  loop.early_timer_ = std::move(*early_timer);
   loop.look_timer_ = std::move(*look_timer);
   return loop;
 }
@@ -84,6 +96,20 @@ void AgentLoop::arm_look() {
   if (look_armed_) return;
   timerfd_settime(look_timer_.get(), 0, &soon, nullptr);
   look_armed_ = true;
+}
+
+AgentLoop::After AgentLoop::tick(Agent& agent, const OnTick& on_tick) {
+  const After after = on_tick(agent.tick());
+  if (ticks_ == Ticks::also_for_new_loops) arm_early_tick(agent);
+  return after;
+}
+
+void AgentLoop::arm_early_tick(const Agent& agent) {
+  const auto due_ns = agent.next_first_figures_ns();
+  if (!due_ns) return;
+  const itimerspec then = at_next_fifth(*due_ns);
+  const bool is_ordinary_tick = then.it_value.tv_nsec == 0;
+  if (!is_ordinary_tick) timerfd_settime(early_timer_.get(), TFD_TIMER_ABSTIME, &then, nullptr);
 }
 
 Result<void> AgentLoop::when_readable(int fd, OnReadable on_readable) {
@@ -96,7 +122,7 @@ Result<void> AgentLoop::run(Agent& agent, const OnTick& on_tick) {
   if (auto watched = watch(epoll_, agent.lifecycle_fd()); !watched) return watched;
   const itimerspec ticks = each_second();
   timerfd_settime(tick_timer_.get(), TFD_TIMER_ABSTIME, &ticks, nullptr);
-  if (on_tick(agent.tick()) == After::stop) return {};
+  if (tick(agent, on_tick) == After::stop) return {};
   for (;;) {
     std::array<epoll_event, 4> events{};
     const int ready = epoll_wait(epoll_.get(), events.data(), events.size(), -1);
@@ -108,12 +134,12 @@ Result<void> AgentLoop::run(Agent& agent, const OnTick& on_tick) {
         agent.take_lifecycle_events();
         arm_look();
       } else if (fd == look_timer_.get()) {
-        drain(look_timer_);
+        drain(fd);
         look_armed_ = false;
         agent.look_at_noted_processes();
-      } else if (fd == tick_timer_.get()) {
-        drain(tick_timer_);
-        if (on_tick(agent.tick()) == After::stop) return {};
+      } else if (fd == tick_timer_.get() || fd == early_timer_.get()) {
+        drain(fd);
+        if (tick(agent, on_tick) == After::stop) return {};
       } else if (auto other = others_.find(fd); other != others_.end()) {
         if (other->second() == After::stop) return {};
       }

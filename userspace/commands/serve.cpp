@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <malloc.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "userspace/agent.h"
 #include "userspace/commands/agent_loop.h"
@@ -36,6 +38,10 @@ struct Pulse {
     return "the first scan is not finished, or a probe is not attached";
   }
 };
+
+/// A scrape takes some megabytes for a moment. They stay with the arena that had them, to be used
+/// again: with one arena for all threads there is one such heap, not three.
+void share_one_heap() { mallopt(M_ARENA_MAX, 1); }
 
 bool works(const DoorTrial& trial) { return trial.seconds_per_hit.has_value(); }
 
@@ -109,7 +115,8 @@ Result<std::unique_ptr<HttpServer>> start_server(const Config& config, const Lis
 }  // namespace
 
 Result<int> serve(const Config& config) {
-  auto loop = AgentLoop::create();
+  share_one_heap();
+  auto loop = AgentLoop::create(AgentLoop::Ticks::also_for_new_loops);
   if (!loop) return std::unexpected(loop.error());
   auto address = parse_listen_address(config.listen);
   if (!address) return std::unexpected(address.error());
@@ -128,8 +135,8 @@ Result<int> serve(const Config& config) {
 
   const std::string url = url_of(*address, !config.tls_certificate.empty());
   bool said = false;
-  auto done = loop->run(**agent, [&](const std::vector<ContainerMetrics>& containers) {
-    page.publish({containers, (*agent)->self_metrics()});
+  auto done = loop->run(**agent, [&](std::vector<ContainerMetrics> containers) {
+    page.publish({std::move(containers), (*agent)->self_metrics()});
     pulse.last_tick_ns = monotonic_now_ns();
     pulse.ready = (*agent)->ready();
     if (!std::exchange(said, true)) say_what_is_observed(**agent, url);

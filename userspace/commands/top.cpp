@@ -113,7 +113,7 @@ void print_json(const TopView& view) { print(top_json(view) + "\n"); }
 Result<int> top(const Config& config) {
   const bool drawing = !config.once && !config.json && isatty(STDOUT_FILENO);
   quieten_log(drawing);
-  auto loop = AgentLoop::create();
+  auto loop = AgentLoop::create(AgentLoop::Ticks::each_second);
   if (!loop) return std::unexpected(loop.error());
   auto agent = Agent::start(config, config.top_row);
   if (!agent) return std::unexpected(agent.error());

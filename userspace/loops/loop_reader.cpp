@@ -60,16 +60,20 @@ std::vector<TurnLookRequest> LoopReader::requests(const std::vector<LoopTable::M
                                                   const LayoutOfProcess& processes) {
   std::vector<TurnLookRequest> wanted;
   wanted.reserve(marks.size() + sampled.size());
-  const auto want = [&](uint32_t tgid, uint32_t tid, uint64_t loop_address, bool has_ended) {
+  const auto want = [&](uint32_t tgid, uint32_t tid, uint64_t loop_address, bool has_ended,
+                        bool is_sampled) {
     const auto pid = static_cast<pid_t>(tgid);
     const auto process = processes.find(pid);
     const bool is_wanted = process != processes.end() && !has_ended;
-    wanted.push_back(
-        is_wanted ? TurnLookRequest{pid, static_cast<pid_t>(tid), loop_address, process->second}
-                  : TurnLookRequest{});
+    wanted.push_back(is_wanted ? TurnLookRequest{pid, static_cast<pid_t>(tid), loop_address,
+                                                 process->second, is_sampled}
+                               : TurnLookRequest{});
   };
-  for (const auto& mark : marks) want(mark.tgid, mark.tid, mark.loop_address, mark.has_ended);
-  for (const auto& slot : sampled) want(slot.tgid, slot.tid, slot.loop_address, slot.ended_ns != 0);
+  for (const auto& mark : marks)
+    want(mark.tgid, mark.tid, mark.loop_address, mark.has_ended, false);
+  // What a sampled loop has used of a CPU is not in its slot.
+  for (const auto& slot : sampled)
+    want(slot.tgid, slot.tid, slot.loop_address, slot.ended_ns != 0, true);
   return wanted;
 }
 
@@ -77,8 +81,8 @@ LoopSnapshot LoopReader::take(const std::optional<TurnLook>& look, bool has_turn
   LoopSnapshot snapshot = empty_snapshot(slot_);
   if (!snapshot.ended && !has_turned_since) add_turn_in_progress(look, snapshot);
   add_totals(snapshot);
-  std::ranges::copy(slot_.turn_histogram, snapshot.turn_histogram.begin());
-  std::ranges::copy(slot_.delay_histogram, snapshot.delay_histogram.begin());
+  snapshot.turn_histogram = occupied(slot_.turn_histogram);
+  snapshot.delay_histogram = occupied(slot_.delay_histogram);
   return snapshot;
 }
 
@@ -87,8 +91,10 @@ void LoopReader::add_turn_in_progress(const std::optional<TurnLook>& seen, LoopS
     ++unreadable_;
     return;
   }
-  const auto& [counters, times] = *seen;
+  const auto& counters = seen->counters;
   const bool is_waiting = counters.entry_time_ns != 0;
+  const auto times =
+      seen->times.value_or(ThreadTimes{slot_.thread_cpu_ns, slot_.thread_runqueue_ns});
   const turn_look look{counters.taken_at_ns, idle_at(counters), times.cpu_ns, times.runqueue_ns, 0};
   snapshot.taken_at_ns = std::max(look.now_ns, slot_.poll_entry_ns);
   snapshot.stall_ns = loop_in_progress(&slot_, &look, is_waiting, delay_resolution_ms_);

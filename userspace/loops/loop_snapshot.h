@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <linux/types.h>
 #include <sys/types.h>
 
-#include <array>
 #include <compare>
 #include <cstdint>
 
 #include "bpf/loop_contract.h"
+#include "userspace/loops/histogram.h"
 
 namespace uvtap {
-
-using TurnHistogram = std::array<histogram_bucket, TURN_BUCKETS>;
-using DelayHistogram = std::array<histogram_bucket, DELAY_BUCKETS>;
 
 /// Names one loop for as long as it lives; never reused for another one.
 struct LoopId {
@@ -49,9 +45,9 @@ struct LoopSnapshot {
   uint64_t overdue_delay_ns = 0;
 
   /// Finished busy stretches, by length.
-  TurnHistogram turn_histogram{};
+  SparseHistogram turn_histogram;
   /// Finished intervals between firings of the virtual timer.
-  DelayHistogram delay_histogram{};
+  SparseHistogram delay_histogram;
 };
 
 }  // namespace uvtap

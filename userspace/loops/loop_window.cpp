@@ -3,11 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
-#include <span>
 #include <utility>
-
-#include "userspace/loops/histogram.h"
 
 namespace uvtap {
 namespace {
@@ -15,48 +11,10 @@ namespace {
 constexpr uint64_t one_second_ns = 1'000'000'000;
 
 /// Raises a total to a newer value and returns by how much; a value that went back changes nothing.
-template <typename Integer>
-uint64_t raise(Integer& total, uint64_t value) {
+uint64_t raise(uint64_t& total, uint64_t value) {
   const uint64_t gain = value > total ? value - total : 0;
   total += gain;
   return gain;
-}
-
-uint32_t raise_count(__u64& total, uint64_t value) {
-  constexpr uint64_t most = std::numeric_limits<uint32_t>::max();  // not reached in one tick
-  return static_cast<uint32_t>(std::min(raise(total, value), most));
-}
-
-std::vector<BucketGain> raise_buckets(std::span<histogram_bucket> totals, Buckets newer) {
-  std::vector<BucketGain> gains;
-  for (size_t bucket = 0; bucket < newer.size(); ++bucket) {
-    if (newer[bucket].count <= totals[bucket].count) continue;
-    gains.push_back({.sum_ns = raise(totals[bucket].sum_ns, newer[bucket].sum_ns),
-                     .count = raise_count(totals[bucket].count, newer[bucket].count),
-                     .bucket = static_cast<uint32_t>(bucket)});
-  }
-  gains.shrink_to_fit();
-  return gains;
-}
-
-void add_gains(std::span<histogram_bucket> sums, std::span<const BucketGain> gains) {
-  for (const BucketGain& gain : gains) {
-    sums[gain.bucket].count += gain.count;
-    sums[gain.bucket].sum_ns += gain.sum_ns;
-  }
-}
-
-void subtract_gains(std::span<histogram_bucket> sums, std::span<const BucketGain> gains) {
-  for (const BucketGain& gain : gains) {
-    sums[gain.bucket].count -= gain.count;
-    sums[gain.bucket].sum_ns -= gain.sum_ns;
-  }
-}
-
-uint64_t total_ns(std::span<const BucketGain> gains) {
-  uint64_t sum_ns = 0;
-  for (const BucketGain& gain : gains) sum_ns += gain.sum_ns;
-  return sum_ns;
 }
 
 }  // namespace
@@ -109,10 +67,7 @@ const LoopDelta* LoopWindow::finish() {
   last.begin_ns = end_ns;
   last.end_ns = end_ns;
   last.totals.turns = 1;
-  last.finished_turns.push_back(
-      {.sum_ns = stretch_ns,
-       .count = 1,
-       .bucket = static_cast<uint32_t>(turn_geometry.bucket_of(stretch_ns))});
+  add_value(turn_geometry, last.finished_turns, stretch_ns);
   append(std::move(last));
   return &deltas_.back();
 }
@@ -149,18 +104,18 @@ LoopDelta LoopWindow::difference(const LoopSnapshot& snapshot) {
   delta.totals.overhead_ns = raise(previous_.overhead_ns, snapshot.overhead_ns);
   delta.totals.turns = raise(previous_.turns, snapshot.turns);
   if (delta.totals.turns != 0) {
-    delta.finished_turns = raise_buckets(previous_.turn_histogram, snapshot.turn_histogram);
+    delta.finished_turns = raise(previous_.turn_histogram, snapshot.turn_histogram);
   }
   // Not behind the same test: the virtual timer also fires while a loop waits and makes no turn.
-  delta.finished_delays = raise_buckets(previous_.delay_histogram, snapshot.delay_histogram);
+  delta.finished_delays = raise(previous_.delay_histogram, snapshot.delay_histogram);
   return delta;
 }
 
 void LoopWindow::append(LoopDelta delta) {
   sums_.totals += delta.totals;
   sums_.busy_stretches_ns += total_ns(delta.finished_turns);
-  add_gains(sums_.turn_histogram, delta.finished_turns);
-  add_gains(sums_.delay_histogram, delta.finished_delays);
+  add(sums_.turn_histogram, delta.finished_turns);
+  add(sums_.delay_histogram, delta.finished_delays);
   deltas_.push_back(std::move(delta));
 }
 
@@ -168,8 +123,8 @@ void LoopWindow::drop_oldest() {
   const LoopDelta& oldest = deltas_.front();
   sums_.totals -= oldest.totals;
   sums_.busy_stretches_ns -= total_ns(oldest.finished_turns);
-  subtract_gains(sums_.turn_histogram, oldest.finished_turns);
-  subtract_gains(sums_.delay_histogram, oldest.finished_delays);
+  subtract(sums_.turn_histogram, oldest.finished_turns);
+  subtract(sums_.delay_histogram, oldest.finished_delays);
   deltas_.pop_front();
 }
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <deque>
-#include <vector>
 
+#include "userspace/loops/histogram.h"
 #include "userspace/loops/loop_snapshot.h"
 
 namespace uvtap {
@@ -22,29 +22,21 @@ struct LoopTotals {
   LoopTotals& operator-=(const LoopTotals& other);
 };
 
-/// What one bucket of a histogram gained in one tick.
-struct BucketGain {
-  uint64_t sum_ns = 0;
-  uint32_t count = 0;
-  uint32_t bucket = 0;
-};
-
-/// What happened in one loop between two snapshots. Few buckets change in a second, so only those
-/// are kept: a window of dense histograms would take 200 kB per loop.
+/// What happened in one loop between two snapshots.
 struct LoopDelta {
   uint64_t begin_ns = 0;
   uint64_t end_ns = 0;
   LoopTotals totals;
-  std::vector<BucketGain> finished_turns;
-  std::vector<BucketGain> finished_delays;
+  SparseHistogram finished_turns;
+  SparseHistogram finished_delays;
 };
 
 /// The sums over a window.
 struct WindowSums {
   LoopTotals totals;
   uint64_t busy_stretches_ns = 0;  ///< the sum of the turn histogram
-  TurnHistogram turn_histogram{};
-  DelayHistogram delay_histogram{};
+  SparseHistogram turn_histogram;
+  SparseHistogram delay_histogram;
 };
 
 /// One loop over the last window_ns, moved on by each snapshot. A delta leaves when the greater

@@ -22,12 +22,13 @@ struct TurnLookRequest {
   pid_t tid = 0;
   uint64_t loop_address = 0;
   LibuvLayout layout;
+  bool times_while_waiting = false;  ///< else its CPU time is asked for only while it is busy
 };
 
 /// What its memory and its thread say at one moment.
 struct TurnLook {
   LoopCounters counters;
-  ThreadTimes times;
+  std::optional<ThreadTimes> times;  ///< none for a thread that waits, and so uses no CPU
 };
 
 /// Looks at many loops at once, on a thread that is given up where one of them hangs: the others

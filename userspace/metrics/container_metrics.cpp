@@ -2,8 +2,6 @@
 #include "userspace/metrics/container_metrics.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <iterator>
 
 #include "userspace/loops/histogram.h"
 #include "userspace/metrics/units.h"
@@ -17,16 +15,9 @@ struct MergedWindows {
   double utilization_max = 0;
   double turns_per_second = 0;
   double overhead_ratio = 0;
-  TurnHistogram turns{};
-  DelayHistogram delays{};
+  SparseHistogram turns;
+  SparseHistogram delays;
 };
-
-void add_buckets(std::span<histogram_bucket> sums, Buckets buckets) {
-  for (size_t i = 0; i < sums.size(); ++i) {
-    sums[i].count += buckets[i].count;
-    sums[i].sum_ns += buckets[i].sum_ns;
-  }
-}
 
 /// The share of all time, active and idle.
 double share(uint64_t part_ns, const LoopTotals& totals) {
@@ -47,26 +38,16 @@ void merge(MergedWindows& merged, const LoopWindow& window) {
       std::max(merged.utilization_max, share(sums.totals.active_ns, sums.totals));
   merged.turns_per_second += turns_per_second(sums.totals);
   merged.overhead_ratio += share(sums.totals.overhead_ns, sums.totals);
-  add_buckets(merged.turns, sums.turn_histogram);
-  add_buckets(merged.delays, sums.delay_histogram);
+  add(merged.turns, sums.turn_histogram);
+  add(merged.delays, sums.delay_histogram);
   if (window.stall_ns() != 0) add_value(turn_geometry, merged.turns, window.stall_ns());
   if (window.overdue_delay_ns() != 0) {
     add_value(delay_geometry, merged.delays, window.overdue_delay_ns());
   }
 }
 
-/// The buckets that hold something, in order: few of the hundreds, and each quantile reads them
-/// all.
-std::vector<histogram_bucket> occupied(Buckets buckets) {
-  std::vector<histogram_bucket> some;
-  std::ranges::copy_if(buckets, std::back_inserter(some),
-                       [](const histogram_bucket& bucket) { return bucket.count != 0; });
-  return some;
-}
-
 WaitFigures wait_figures(Buckets turns, uint64_t observed_ns) {
-  const auto some = occupied(turns);
-  const auto quantile = [&](double q) { return seconds(wait_quantile_ns(some, observed_ns, q)); };
+  const auto quantile = [&](double q) { return seconds(wait_quantile_ns(turns, observed_ns, q)); };
   return {.p50_seconds = quantile(0.50),
           .p90_seconds = quantile(0.90),
           .p95_seconds = quantile(0.95),
@@ -75,11 +56,10 @@ WaitFigures wait_figures(Buckets turns, uint64_t observed_ns) {
 }
 
 std::optional<DelayFigures> delay_figures(Buckets delays) {
-  const auto some = occupied(delays);
-  if (some.empty()) return std::nullopt;
-  const auto quantile = [&](double q) { return seconds(quantile_ns(some, q)); };
+  if (delays.empty()) return std::nullopt;
+  const auto quantile = [&](double q) { return seconds(quantile_ns(delays, q)); };
   return DelayFigures{.min_seconds = seconds(min_ns(delay_geometry, delays)),
-                      .mean_seconds = seconds(mean_ns(some)),
+                      .mean_seconds = seconds(mean_ns(delays)),
                       .p50_seconds = quantile(0.50),
                       .p90_seconds = quantile(0.90),
                       .p95_seconds = quantile(0.95),

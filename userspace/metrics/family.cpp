@@ -4,12 +4,15 @@
 #include <cstddef>
 #include <limits>
 
+#include "userspace/metrics/family_text.h"
 #include "userspace/metrics/units.h"
 
 namespace uvtap {
 
 using prometheus::ClientMetric;
 using prometheus::MetricType;
+
+void Families::add(const prometheus::MetricFamily& family) { append(text_, family); }
 
 FamilyBuilder::FamilyBuilder(MetricType type, std::string name, std::string help)
     : family_{std::move(name), std::move(help), type, {}} {}
@@ -37,7 +40,7 @@ void FamilyBuilder::add(Labels labels, const HistogramFigures& figures, BucketBo
 }
 
 void FamilyBuilder::finish(Families& families) {
-  if (!family_.metric.empty()) families.push_back(std::move(family_));
+  if (!family_.metric.empty()) families.add(family_);
 }
 
 Labels with_label(Labels labels, std::string_view name, std::string_view value) {

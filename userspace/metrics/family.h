@@ -3,6 +3,7 @@
 
 #include <prometheus/metric_family.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,7 +14,21 @@
 
 namespace uvtap {
 
-using Families = std::vector<prometheus::MetricFamily>;
+/// Metric families as text, one after the other. Only one of them is there in full at a time: all
+/// together they would take several times the memory of their text.
+class Families {
+ public:
+  /// `expected_bytes`: about how long the text will be.
+  explicit Families(size_t expected_bytes = 0) { text_.reserve(expected_bytes); }
+
+  void add(const prometheus::MetricFamily& family);
+  [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] std::string take_text() && { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
 using Labels = std::vector<prometheus::ClientMetric::Label>;
 
 /// Builds one metric family: its name, what it means, and a sample per set of labels.
@@ -25,7 +40,7 @@ class FamilyBuilder {
   void add(Labels labels, double value);
   void add(Labels labels, const HistogramFigures& figures, BucketBounds bounds_ns);
 
-  /// Moves the family on; one without a sample is left out.
+  /// Prints the family; one without a sample is left out.
   void finish(Families& families);
 
  private:

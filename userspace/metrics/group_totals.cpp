@@ -12,7 +12,7 @@ namespace {
 
 constexpr double arrivals_per_ns = 1e-6;
 
-double mean_of(const BucketGain& gain) {
+double mean_of(const OccupiedBucket& gain) {
   return static_cast<double>(gain.sum_ns) / static_cast<double>(gain.count);
 }
 
@@ -30,8 +30,8 @@ uint64_t arrivals(double span_ns) {
 ValueHistogram::ValueHistogram(BucketBounds bounds_ns)
     : bounds_ns_(bounds_ns), counts_(bounds_ns.size() + 1) {}
 
-void ValueHistogram::add(std::span<const BucketGain> gains) {
-  for (const BucketGain& gain : gains) {
+void ValueHistogram::add(Buckets gains) {
+  for (const OccupiedBucket& gain : gains) {
     const auto bound = std::ranges::lower_bound(bounds_ns_, gain.sum_ns / gain.count);
     counts_[static_cast<size_t>(bound - bounds_ns_.begin())] += gain.count;
     sum_ns_ += gain.sum_ns;
@@ -52,11 +52,11 @@ WaitHistogram::WaitHistogram() : longer_ns_(wait_bounds_ns.size()) {
   published_.cumulative_counts.resize(wait_bounds_ns.size());
 }
 
-void WaitHistogram::add(uint64_t observed_ns, std::span<const BucketGain> finished_turns) {
+void WaitHistogram::add(uint64_t observed_ns, Buckets finished_turns) {
   observed_ns_ += observed_ns;
-  for (const BucketGain& gain : finished_turns) {
+  for (const OccupiedBucket& gain : finished_turns) {
     const double stretch_ns = mean_of(gain);
-    const double stretches = gain.count;
+    const auto stretches = static_cast<double>(gain.count);
     sum_seconds_ += stretches * waits_seconds(stretch_ns);
     for (size_t i = 0; i < wait_bounds_ns.size(); ++i) {
       const double over_ns = stretch_ns - static_cast<double>(wait_bounds_ns[i]);

@@ -15,7 +15,7 @@ namespace uvtap {
 class ValueHistogram {
  public:
   explicit ValueHistogram(BucketBounds bounds_ns);
-  void add(std::span<const BucketGain> gains);
+  void add(Buckets gains);
   [[nodiscard]] HistogramFigures figures() const;
 
  private:
@@ -29,7 +29,7 @@ class ValueHistogram {
 class WaitHistogram {
  public:
   WaitHistogram();
-  void add(uint64_t observed_ns, std::span<const BucketGain> finished_turns);
+  void add(uint64_t observed_ns, Buckets finished_turns);
   /// With the stretches in progress. Never less than what it returned before, although finished
   /// stretches are only known by the mean of their bucket.
   [[nodiscard]] const HistogramFigures& figures(std::span<const uint64_t> in_progress_ns);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "userspace/metrics/http_pages.h"
 
-#include <prometheus/text_serializer.h>
-
 #include <string_view>
 #include <utility>
 
@@ -22,9 +20,8 @@ constexpr std::string_view front_page = R"(<!DOCTYPE html>
 </html>
 )";
 
-HttpResponse metrics_response(const prometheus::Collectable& metrics) {
-  return {.content_type = "text/plain; version=0.0.4; charset=utf-8",
-          .body = prometheus::TextSerializer().Serialize(metrics.Collect())};
+HttpResponse metrics_response(const MetricsPage& metrics) {
+  return {.content_type = "text/plain; version=0.0.4; charset=utf-8", .body = metrics.text()};
 }
 
 HttpResponse probe_response(const Complaint& complaint) {
@@ -34,7 +31,7 @@ HttpResponse probe_response(const Complaint& complaint) {
 
 }  // namespace
 
-HttpPages::HttpPages(const prometheus::Collectable& metrics, Complaint unhealthy, Complaint unready)
+HttpPages::HttpPages(const MetricsPage& metrics, Complaint unhealthy, Complaint unready)
     : metrics_(&metrics), unhealthy_(std::move(unhealthy)), unready_(std::move(unready)) {}
 
 HttpResponse HttpPages::operator()(const HttpRequest& request) const {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <prometheus/collectable.h>
-
 #include <functional>
 #include <optional>
 #include <string>
 
 #include "userspace/metrics/http_handler.h"
+#include "userspace/metrics/metrics_page.h"
 
 namespace uvtap {
 
@@ -18,13 +17,13 @@ using Complaint = std::function<std::optional<std::string>()>;
 class HttpPages {
  public:
   /// `metrics` must outlive this.
-  HttpPages(const prometheus::Collectable& metrics, Complaint unhealthy, Complaint unready);
+  HttpPages(const MetricsPage& metrics, Complaint unhealthy, Complaint unready);
 
   /// An HttpHandler.
   [[nodiscard]] HttpResponse operator()(const HttpRequest& request) const;
 
  private:
-  const prometheus::Collectable* metrics_;
+  const MetricsPage* metrics_;
   Complaint unhealthy_;
   Complaint unready_;
 };

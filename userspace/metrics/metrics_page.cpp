@@ -20,14 +20,17 @@ std::shared_ptr<const MetricsContent> MetricsPage::latest() const {
   return latest_;
 }
 
-std::vector<prometheus::MetricFamily> MetricsPage::Collect() const {
-  Families families;
+std::string MetricsPage::text() const {
+  // A little more than last time: a text that outgrows its room is copied.
+  const size_t last_bytes = last_text_bytes_;
+  Families families(last_bytes + (last_bytes / 16));
   if (const auto content = latest()) {
     add_container_families(families, content->containers);
     add_self_families(families, content->self);
   }
   if (const auto process = read_own_process()) add_process_families(families, *process);
-  return families;
+  last_text_bytes_ = families.text().size();
+  return std::move(families).take_text();
 }
 
 }  // namespace uvtap
