@@ -6,6 +6,8 @@
 namespace uvtap {
 namespace {
 
+/// A tick that comes early (see Agent::next_first_figures_ns) is no judgement of its own.
+constexpr uint64_t shortest_tick_ns = 900'000'000;
 constexpr unsigned ticks_above_budget = 2;
 constexpr unsigned calm_ticks = 5;
 /// Who comes back at half the budget does not go again at the next gust.
@@ -53,13 +55,14 @@ bool Governor::may_come_back(Record& record, double ratio, uint64_t now_ns) cons
 
 std::vector<Move> Governor::judge(uint64_t now_ns, std::span<const LoopSnapshot> loops,
                                   const std::map<pid_t, GovernedProcess>& processes) {
+  if (gained(now_ns, last_tick_ns_) < shortest_tick_ns) return {};
   const auto elapsed_ns = static_cast<double>(gained(now_ns, last_tick_ns_));
   last_tick_ns_ = now_ns;
   std::erase_if(records_, [&](const auto& entry) { return !processes.contains(entry.first); });
   std::vector<Move> moves;
   for (const auto& [pid, gain] : gains(loops)) {
     const auto process = processes.find(pid);
-    if (process == processes.end() || elapsed_ns == 0) continue;
+    if (process == processes.end()) continue;
     Record& record = records_[pid];
     const auto& [home, is_spared] = process->second;
     const double home_cost_ns = static_cast<double>(gain.turns) * costs_[home] * 1e9;

@@ -14,8 +14,9 @@ constexpr pid_t pid = 7;
 class Ticks {
  public:
   /// A second with so many turns. Whatever is decided is carried out.
-  std::vector<Move> with_turns(uint64_t turns) {
-    now_ns_ += second_ns;
+  std::vector<Move> with_turns(uint64_t turns) { return after(second_ns, turns); }
+  std::vector<Move> after(uint64_t span_ns, uint64_t turns) {
+    now_ns_ += span_ns;
     loop_.turns += turns;
     if (!process_.is_spared) loop_.overhead_ns += turns * 1000;
     auto moves = governor_.judge(now_ns_, {&loop_, 1}, {{pid, process_}});
@@ -73,6 +74,16 @@ TEST_CASE("one second above the budget is no reason", "[governor]") {
   Ticks ticks;
   for (int i = 0; i < 10; ++i) {
     CHECK(ticks.with_turns(1'000'000).empty());
+    CHECK(ticks.with_turns(100).empty());
+  }
+}
+
+TEST_CASE("ticks that come early are taken together", "[governor]") {
+  Ticks ticks;
+  for (int i = 0; i < 30; ++i) {
+    CHECK(ticks.after(second_ns / 5, 30'000).empty());
+    CHECK(ticks.after(second_ns / 5, 30'000).empty());
+    CHECK(ticks.after(second_ns / 5 * 3, 100).empty());  // one second above the budget in all
     CHECK(ticks.with_turns(100).empty());
   }
 }
