@@ -45,6 +45,11 @@ bool ObservedProcesses::is_settled(pid_t pid) const {
   return process != observed_.end() && !process->second.info.node_version.empty();
 }
 
+bool ObservedProcesses::has_ended(pid_t pid) const {
+  const auto stat = proc_->process_stat(pid);
+  return !stat || stat->ended();
+}
+
 void ObservedProcesses::leave(const ProcessId& id) {
   second_looks_.erase(id);
   refused_.erase(id);
@@ -93,14 +98,14 @@ void ObservedProcesses::look(const ProcessId& id, uint64_t now_ns) {
     pass_over(id, outcome.error(), now_ns);
   } else if (outcome->plan) {
     observe(id, *outcome->plan, now_ns);
+    if (has_ended(id.pid)) leave(id);  // before BPF was told to report it
   } else if (outcome->unsupported) {
     unsupported_.insert_or_assign(id.pid, *outcome->unsupported);
   }
 }
 
 void ObservedProcesses::pass_over(const ProcessId& id, const Error& error, uint64_t now_ns) {
-  const auto stat = proc_->process_stat(id.pid);
-  if (!stat || stat->ended()) return;  // gone: nothing is missed
+  if (has_ended(id.pid)) return;  // nothing is missed
   ++failures_["inspect"];
   log_.warn("inspect", now_ns,
             fmt::format("pid {} cannot be looked into: {}", id.pid, error.message));

@@ -67,6 +67,7 @@ class ObservedProcesses {
   };
   void look(const ProcessId& id, uint64_t now_ns);
   [[nodiscard]] bool is_settled(pid_t pid) const;
+  [[nodiscard]] bool has_ended(pid_t pid) const;
   void read_version(ObservedProcess& process);
   void read_name(ObservedProcess& process);
   [[nodiscard]] CgroupContainer container_of(pid_t pid) const;
