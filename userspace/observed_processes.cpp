@@ -182,7 +182,8 @@ void ObservedProcesses::move_to(ObservedProcess& process, const CgroupContainer&
   const auto owner = table_->shares().join(share_name(container));
   if (!owner) return;
   table_->shares().leave(std::exchange(process.owner, *owner));
-  (void)tell_bpf(process);
+  if (auto told = tell_bpf(process); !told)
+    spdlog::warn("pid {} stays in the share it was in: {}", process.id.pid, told.error().message);
 }
 
 Result<void> ObservedProcesses::start_observing(pid_t pid, const ProbePlan& plan, uint32_t owner) {
@@ -224,7 +225,7 @@ Result<void> ObservedProcesses::spare(pid_t pid) {
   if (!done) {
     process.is_spared = false;
     table_->set_door(pid, process.plan.door);
-    (void)tell_bpf(process);
+    if (auto told = tell_bpf(process); !told) return told;
     return done;
   }
   ProbePlan without_probe = process.plan;
