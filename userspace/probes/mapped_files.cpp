@@ -15,9 +15,10 @@
 namespace uvtap {
 namespace {
 
-constexpr std::array<uint64_t, 8> remote_filesystems = {
-    FUSE_SUPER_MAGIC, NFS_SUPER_MAGIC, SMB_SUPER_MAGIC,  CIFS_SUPER_MAGIC,
-    SMB2_SUPER_MAGIC, V9FS_MAGIC,      CEPH_SUPER_MAGIC, AFS_SUPER_MAGIC};
+/// Not 9P: it is how a virtual machine sees the files of its host, and no volume of Kubernetes.
+constexpr std::array<uint64_t, 7> remote_filesystems = {
+    FUSE_SUPER_MAGIC, NFS_SUPER_MAGIC,  SMB_SUPER_MAGIC, CIFS_SUPER_MAGIC,
+    SMB2_SUPER_MAGIC, CEPH_SUPER_MAGIC, AFS_SUPER_MAGIC};
 
 UniqueFd duplicate(int fd) { return UniqueFd(fcntl(fd, F_DUPFD_CLOEXEC, 0)); }
 

@@ -39,7 +39,7 @@ class MappedFiles {
 };
 
 /// Whether the file system answers from this machine alone. Others ask a program (FUSE) or another
-/// machine (NFS, SMB, 9P, Ceph, AFS), which may never answer.
+/// machine (NFS, SMB, Ceph, AFS), which may never answer.
 [[nodiscard]] bool is_local_filesystem(uint64_t magic);
 
 }  // namespace uvtap

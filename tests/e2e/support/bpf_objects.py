@@ -12,9 +12,19 @@ KINDS = ("map", "prog", "link")
 _ID = re.compile(r"^(map|prog|link)_id:\s*(\d+)", re.MULTILINE)
 
 
+LISTED_WITHIN_S = 5.0
+
+
 def _bpftool(*arguments: str) -> list[dict]:
-    done = subprocess.run(["bpftool", "-j", *arguments], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout or "[]")
+    """bpftool breaks off a list when an object of it ends meanwhile, as others' objects do; then it
+    is asked again."""
+    deadline = time.monotonic() + LISTED_WITHIN_S
+    while True:
+        late = time.monotonic() > deadline
+        command = ["bpftool", "-j", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=late)
+        if done.returncode == 0:
+            return json.loads(done.stdout or "[]")
 
 
 def held_by(pid: int) -> dict[str, set[int]]:

@@ -64,6 +64,10 @@ class Held:
     no_new_privs: bool
 
 
+def thread_name(pid: int, tid: int) -> str:
+    return Path(f"/proc/{pid}/task/{tid}/comm").read_text().strip()
+
+
 def held_by_threads(pid: int) -> dict[int, Held]:
     """By thread. Those that uvtap has no use for go by number."""
     tasks = Path(f"/proc/{pid}/task").iterdir()
