@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names that containers, images and the API server chose, up to the text that Prometheus reads. The
 // input is the names, with NUL between them.
-#include <prometheus/text_serializer.h>
 
 #include <algorithm>
 #include <sstream>
@@ -93,7 +92,7 @@ ContainerMetrics container_of(Names names) {
 std::string exposition_of(const ContainerMetrics& container) {
   Families families;
   add_container_families(families, {&container, 1});
-  return prometheus::TextSerializer().Serialize(families);
+  return std::move(families).take_text();
 }
 
 void check_labels(const LabelPairs& labels, const PodIdentity& identity) {
