@@ -4,7 +4,6 @@ after window, for as long as the chaos lasts."""
 
 import math
 import time
-from threading import Event, Thread
 from typing import Callable
 
 from ..apps import App
@@ -12,6 +11,7 @@ from ..compare.bounds import UTILIZATION
 from ..compare.observe import AHEAD_S, Look, Window, await_look
 from ..metrics import Exposition
 from ..uvtap import Uvtap
+from .background import Background
 from .troubles import Troubles
 
 # What the application and uvtap can be apart in what they count up to.
@@ -21,11 +21,11 @@ TURNS_MORE = 5
 Total = Callable[[Exposition], float]
 
 
-class Accounts(Thread):
+class Accounts(Background):
     """Use with `with`. Ends with the window in progress."""
 
     def __init__(self, uvtap: Uvtap, app: App, window_s: int, troubles: Troubles):
-        super().__init__(daemon=True)
+        super().__init__()
         self.windows = 0
         self.worst_utilization = 0.0
         self.longest_apart_s = 0.0
@@ -34,15 +34,6 @@ class Accounts(Thread):
         self.lost = 0
         self._uvtap, self._app, self._window_s = uvtap, app, window_s
         self._troubles = troubles
-        self._done = Event()
-
-    def __enter__(self) -> "Accounts":
-        self.start()
-        return self
-
-    def __exit__(self, *_) -> None:
-        self._done.set()
-        self.join()
 
     def in_words(self) -> str:
         return (

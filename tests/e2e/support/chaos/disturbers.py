@@ -6,11 +6,12 @@ import socket
 import struct
 import time
 from collections import Counter
-from threading import Event, Thread
+from threading import Event
 from typing import Callable
 
 from ..kube_api import Faults, KubeApi
 from ..prometheus import Prometheus, static_scrape
+from .background import Background
 from .surroundings import SteppedClock
 from .troubles import Troubles
 
@@ -20,26 +21,17 @@ RESET_AT_CLOSE = struct.pack("ii", 1, 0)
 ANSWERS_WITHIN_S = 10.0
 
 
-class Disturber(Thread):
+class Disturber(Background):
     """Does one of its acts, drawn from a seed, every so often. Use with `with`."""
 
     def __init__(
         self, name: str, acts: dict[str, Callable[[], None]], every_s: tuple[float, float],
         seed: int, troubles: Troubles,
     ):  # fmt: skip
-        super().__init__(name=name, daemon=True)
+        super().__init__(name)
         self.counts: Counter[str] = Counter()
         self._acts, self._every_s, self._troubles = acts, every_s, troubles
         self._draw = random.Random(f"{name} {seed}")
-        self._done = Event()
-
-    def __enter__(self) -> "Disturber":
-        self.start()
-        return self
-
-    def __exit__(self, *_) -> None:
-        self._done.set()
-        self.join()
 
     def run(self) -> None:
         while not self._done.wait(self._draw.uniform(*self._every_s)):

@@ -4,13 +4,13 @@
 import random
 import signal
 import time
-from threading import Event, Thread
 
 from .. import bpf_objects
 from ..kube_node import PATIENCE
 from ..metrics import Exposition
 from ..uvtap import Uvtap
 from . import diagnosis
+from .background import Background
 from .troubles import Troubles
 
 # With the machine as crowded as it is; how long it takes is in the table.
@@ -22,7 +22,7 @@ FREED_WITHIN_S = 15.0 * PATIENCE
 ENDS_WITHIN_S = 30.0 * PATIENCE
 
 
-class Victim(Thread):
+class Victim(Background):
     """One front door. Use with `with`. Each time that it is ready it must soon count the turns of
     every witness, and when it is gone the kernel must have freed what it held."""
 
@@ -30,21 +30,12 @@ class Victim(Thread):
         self, door: str, seed: int, lives_s: tuple[float, float], witnesses: list[int],
         troubles: Troubles,
     ):  # fmt: skip
-        super().__init__(daemon=True)
+        super().__init__()
         self.door = door
         self.starts = self.killed = 0
         self.slowest_count_s = 0.0
         self._draw = random.Random(f"{door} {seed}")
         self._lives_s, self._witnesses, self._troubles = lives_s, witnesses, troubles
-        self._done = Event()
-
-    def __enter__(self) -> "Victim":
-        self.start()
-        return self
-
-    def __exit__(self, *_) -> None:
-        self._done.set()
-        self.join()
 
     def in_words(self) -> str:
         return (
