@@ -5,6 +5,10 @@
 // All answers must be as long as the first one. Each line on stdin is answered by a line of JSON:
 // how many answers came since the line before, and the median and 99th percentile of their latency.
 // Ends when stdin does; when the server closes a connection, with exit code 1.
+//
+// After a line that says "busy", and until the next one, they never sleep: the server does not pay
+// for waking them, and a short interruption does not change how many of them it finds waiting in a
+// turn. Both would drown the cost of a probe.
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -72,7 +76,8 @@ class Clients {
     std::array<epoll_event, 256> events{};
     for (Connection& each : connections_) ask(each);
     while (true) {
-      const int ready = epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), -1);
+      const int ready =
+          epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), is_busy_ ? 0 : -1);
       for (int i = 0; i < ready; i++) {
         const uint32_t which = events[static_cast<size_t>(i)].data.u32;
         if (which < connections_.size())
@@ -141,7 +146,9 @@ class Clients {
 
   /// False at the end of stdin.
   bool report() {
-    if (read(STDIN_FILENO, buffer_.data(), buffer_.size()) <= 0) return false;
+    const ssize_t count = read(STDIN_FILENO, buffer_.data(), buffer_.size());
+    if (count <= 0) return false;
+    is_busy_ = std::string_view(buffer_.data(), static_cast<size_t>(count)) == "busy\n";
     std::ranges::sort(latencies_ns_);
     std::printf("{\"answers\": %zu, \"p50_ns\": %lld, \"p99_ns\": %lld}\n", latencies_ns_.size(),
                 quantile_ns(50), quantile_ns(99));
@@ -156,6 +163,7 @@ class Clients {
   }
 
   bool is_http_;
+  bool is_busy_ = false;
   std::string request_;
   std::vector<Connection> connections_;
   int epoll_ = epoll_create1(EPOLL_CLOEXEC);

@@ -49,8 +49,8 @@ class _Answering:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
 
-    def ask(self) -> dict:
-        self.process.stdin.write("\n")
+    def ask(self, line: str = "") -> dict:
+        self.process.stdin.write(f"{line}\n")
         self.process.stdin.flush()
         return self.answer()
 
@@ -114,10 +114,14 @@ class Application:
             with urllib.request.urlopen(url, timeout=10) as response:
                 response.read()
 
-    def measure(self, seconds: float) -> Slice:
-        """Lets it run so long."""
+    def load(self) -> None:
+        """Its clients press it as they do in a slice, until the end of the next one."""
         if self._clients:
-            self._clients.ask()  # what was before does not count
+            self._clients.ask("busy")
+
+    def measure(self, seconds: float) -> Slice:
+        """Lets it run so long. What its clients did before does not count."""
+        self.load()
         before = self._mark()
         time.sleep(seconds)
         after = self._mark()

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Callable, Iterator
 
@@ -19,11 +20,8 @@ PEER_FUNCTIONS = (
     "uv__io_poll", "uv__run_timers", "uv__run_idle", "uv__run_prepare", "uv__run_check",
     "uv__run_closing_handles",
 )  # fmt: skip
-# The default of --overhead-budget, and how soon the governor keeps to it.
-BUDGET_RATIO = 0.02
-CALM_WITHIN_S = 15.0
-# By then the governor has seen what a process costs.
-SEEN_FOR_S = 3.0
+# By then the governor has acted on what a process costs.
+SETTLED_AFTER_S = 4.0
 
 Door = str
 """Through which uvtap observes; empty where something else does."""
@@ -33,30 +31,25 @@ def observed(variant: Variant, cell: Cell, node: Path, pid: int):
     """The context for this variant; its value is a function that tells the door at its end."""
     if variant is PEER:
         return _by_bpftrace(node, must_turn=not cell.workload.is_idle)
-    return _by_uvtap(variant, pid, cell.workload.turns_fast)
+    return _by_uvtap(variant, pid, cell.has_to_settle(variant))
 
 
 @contextmanager
-def _by_uvtap(variant: Variant, pid: int, turns_fast: bool) -> Iterator[Callable[[], Door]]:
+def _by_uvtap(variant: Variant, pid: int, has_to_settle: bool) -> Iterator[Callable[[], Door]]:
     with Uvtap(variant.door, arguments=variant.arguments) as uvtap:
         uvtap.await_observed(pid)
-        if variant.door == "auto" and turns_fast:
-            uvtap.await_that(lambda now: _is_calm(now, pid), "keeps to its budget", CALM_WITHIN_S)
-        yield lambda: _door(uvtap.log(), pid)
+        if has_to_settle:
+            uvtap.await_that(lambda now: _has_settled(now, pid), "has settled")
+        yield lambda: _door(uvtap.scrape(), pid)
 
 
-def _is_calm(now: Exposition, pid: int) -> bool:
-    """The governor, where there is one, has found a door that is within the budget."""
-    costs = now.find("uvtap_overhead_ratio", pid)
-    if not costs:
-        return True
-    return now.times(pid).observed > SEEN_FOR_S and costs[0].value <= BUDGET_RATIO
+def _has_settled(now: Exposition, pid: int) -> bool:
+    return now.times(pid).observed > SETTLED_AFTER_S
 
 
-def _door(log: str, pid: int) -> Door:
-    """The last one it says it observes the process through."""
-    doors = re.findall(rf"/{pid} .*through (\w+)", log)
-    return doors[-1] if doors else ""
+def _door(now: Exposition, pid: int) -> Door:
+    found = [each for each in now.find("uvtap_loops", pid) if each.value > 0]
+    return found[0].labels["front_door"] if found else ""
 
 
 @contextmanager
@@ -85,21 +78,24 @@ def _await_turns(process: subprocess.Popen, must_turn: bool) -> None:
 def _peer_program(node: Path) -> str:
     """Counts and a histogram of each phase, as such tools keep them. The exit of the first function
     is the last to be attached but one, so that whoever sees turns has all probes."""
-    probes = [_phase(node, each) for each in reversed(_functions(node))]
+    probes = [_phase(node, *each) for each in reversed(_functions(node).items())]
     return "\n".join([*probes, 'interval:ms:20 { printf("turns %d\\n", @turns); }'])
 
 
-def _phase(node: Path, function: str) -> str:
+def _phase(node: Path, function: str, address: str) -> str:
     counter = "@turns++; " if function == PEER_FUNCTIONS[0] else ""
     start, spent = f"@start_{function}[tid]", f"@spent_{function}[pid]"
     return (
-        f"uprobe:{node}:{function} {{ {counter}{start} = nsecs; }}\n"
-        f"uretprobe:{node}:{function} /{start}/ "
+        f"uprobe:{node}:{address} {{ {counter}{start} = nsecs; }}\n"
+        f"uretprobe:{node}:{address} /{start}/ "
         f"{{ {spent} = hist(nsecs - {start}); delete({start}); }}"
     )
 
 
-def _functions(node: Path) -> list[str]:
+@cache
+def _functions(node: Path) -> dict[str, str]:
+    """Their addresses: bpftrace takes half a second to find one by its name."""
     output = subprocess.run(["nm", str(node)], capture_output=True, text=True, check=True).stdout
-    there = {line.split()[-1] for line in output.splitlines()}
-    return [each for each in PEER_FUNCTIONS if each in there]
+    symbols = re.findall(r"^(\w+) \w (\w+)$", output, re.MULTILINE)
+    addresses = {name: f"0x{address}" for address, name in symbols}
+    return {each: addresses[each] for each in PEER_FUNCTIONS if each in addresses}

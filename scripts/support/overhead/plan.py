@@ -85,6 +85,10 @@ class Cell:
     def name(self) -> str:
         return f"{self.workload.name}/{self.node}"
 
+    def has_to_settle(self, variant: Variant) -> bool:
+        """The governor may choose another door once it knows what this one costs."""
+        return variant is AUTO and self.workload.turns_fast
+
 
 def cells(patterns: list[str]) -> list[Cell]:
     """Those that match one of the patterns WORKLOAD/NODE/VARIANT; all if there is none."""

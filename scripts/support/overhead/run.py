@@ -80,6 +80,8 @@ class Bench:
         """A slice, and the door that uvtap took."""
         if variant is EXPORTER:
             return self._under_exporter(), ""
+        if self._cell.has_to_settle(variant):
+            self._plain.load()
         with observed(variant, self._cell, self._node, self._plain.pid) as door:
             return self._plain.measure(self._slice_s), door()
 
