@@ -15,7 +15,7 @@ from support import hostile_clients, tier
 from support.apps import App
 from support.hostile_clients import Flood, connect, exchange, many_addresses, one_address, trickle
 from support.nodes import node
-from support.server_files import await_files, server_files
+from support.server_files import await_files, files_at_rest
 from support.uvtap import Uvtap
 
 NODE = "22"
@@ -77,7 +77,7 @@ class Attacked(unittest.TestCase):
         cls.uvtap.await_observed(cls.app.pid)
         cls.exchange(b"GET / HTTP/1.1" + END)
         cls.resident = cls.uvtap.resident_bytes()
-        cls.files, cls.threads = server_files(cls.uvtap), cls.thread_count()
+        cls.files, cls.threads = files_at_rest(cls.uvtap), cls.thread_count()
 
     @classmethod
     def exchange(cls, request: bytes) -> bytes:
@@ -92,7 +92,8 @@ class Attacked(unittest.TestCase):
         await_files(self.uvtap, self.files)
         self.assertEqual(self.thread_count(), self.threads)
         growth = self.uvtap.resident_bytes() - self.resident
-        self.assertLess(growth, GROWTH_BYTES)
+        if "ASAN_OPTIONS" not in os.environ:  # it keeps what is freed for a while
+            self.assertLess(growth, GROWTH_BYTES)
 
     @contextmanager
     def undisturbed(self) -> Iterator[None]:

@@ -22,6 +22,14 @@ def server_files(server: Uvtap) -> Counter[str]:
     return Counter(each for each in kinds if re.fullmatch(r"socket|.*\[event(poll|fd)\]", each))
 
 
+def files_at_rest(server: Uvtap) -> Counter[str]:
+    """Once the connections of those who have their answer are closed: only the socket that listens."""
+    deadline = time.monotonic() + CLOSED_WITHIN_S
+    while (now := server_files(server))["socket"] > 1 and time.monotonic() < deadline:
+        server.pause(0.05)
+    return now
+
+
 def await_files(server: Uvtap, files: Counter[str]) -> None:
     """Nothing is left over once its clients have gone."""
     deadline = time.monotonic() + CLOSED_WITHIN_S
