@@ -13,7 +13,7 @@ from pathlib import Path
 
 from support import tier, uvtap
 from support.hostile_clients import Flood, connect, exchange, many_addresses, trickle
-from support.server_files import await_files, server_files
+from support.server_files import await_files, files_at_rest
 from support.uvtap import Uvtap
 
 NODE = "22"
@@ -108,7 +108,7 @@ class Protected(unittest.TestCase):
         self.assertLess(spent, ENDS_WITHIN_S)
 
     def test_many_handshakes(self):
-        files = server_files(self.uvtap)
+        files = files_at_rest(self.uvtap)
         context = ssl.create_default_context(cafile=self.pair[0])
         for _ in range(300):
             with connect(self.uvtap.port) as raw, context.wrap_socket(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "tests/fuzz/fuzz.h"
 #include "userspace/metrics/exposition.h"

@@ -94,7 +94,7 @@ def _phase(node: Path, function: str, address: str) -> str:
 
 @cache
 def _functions(node: Path) -> dict[str, str]:
-    """Their addresses: bpftrace takes half a second to find one by its name."""
+    """Their addresses: bpftrace reads all symbols again for each that is given by its name."""
     output = subprocess.run(["nm", str(node)], capture_output=True, text=True, check=True).stdout
     symbols = re.findall(r"^(\w+) \w (\w+)$", output, re.MULTILINE)
     addresses = {name: f"0x{address}" for address, name in symbols}

@@ -54,7 +54,9 @@ class Cluster:
 
 
 def sanitizer_environment() -> dict[str, str]:
-    return {name: os.environ[name] for name in SANITIZER_OPTIONS} if REPORTS else {}
+    if not REPORTS:
+        return {}
+    return {name: os.environ[name] for name in SANITIZER_OPTIONS if name in os.environ}
 
 
 def sanitizer_mounts() -> tuple[Mount, ...]:

@@ -7,13 +7,14 @@ import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
+from typing import Callable
 
 from .uvtap import Uvtap
 
 CLOSED_WITHIN_S = 14.0  # a connection lives 10 s
 
 
-def server_files(server: Uvtap) -> Counter[str]:
+def _server_files(server: Uvtap) -> Counter[str]:
     links = Path(f"/proc/{server.pid}/fd").iterdir()
     kinds = []
     for link in links:
@@ -24,16 +25,18 @@ def server_files(server: Uvtap) -> Counter[str]:
 
 def files_at_rest(server: Uvtap) -> Counter[str]:
     """Once the connections of those who have their answer are closed: only the socket that listens."""
-    deadline = time.monotonic() + CLOSED_WITHIN_S
-    while (now := server_files(server))["socket"] > 1 and time.monotonic() < deadline:
-        server.pause(0.05)
-    return now
+    return _await(server, lambda now: now["socket"] == 1, "one socket")
 
 
 def await_files(server: Uvtap, files: Counter[str]) -> None:
     """Nothing is left over once its clients have gone."""
+    _await(server, lambda now: now == files, str(files))
+
+
+def _await(server: Uvtap, holds: Callable[[Counter[str]], bool], what: str) -> Counter[str]:
     deadline = time.monotonic() + CLOSED_WITHIN_S
-    while (now := server_files(server)) != files:
+    while not holds(now := _server_files(server)):
         if time.monotonic() > deadline:
-            raise AssertionError(f"{now} is open, not {files}")
+            raise AssertionError(f"{now} is open, not {what}")
         server.pause(0.05)
+    return now
